@@ -30,6 +30,10 @@ VERSION  ?=
 # which a registry is asked. Empty: one that is made here (hack/image/base.go).
 BASE     ?=
 
+# What is released is built by the Go that go.mod names, also where GOTOOLCHAIN is local: its fixes are
+# a part of the program.
+release release-snapshot image image-check vulnerabilities: export GOTOOLCHAIN := $(shell sed -n 's/^toolchain //p' go.mod)
+
 # Downloads the modules of some packages and prints nothing, not even what fails: the
 # command after it reports that.
 modules = @CGO_ENABLED=0 go list -deps -test $(1) >/dev/null 2>&1 || true
@@ -95,7 +99,7 @@ test: ## Run all tests without cgo; the acceptance stories on one forge.
 	@CGO_ENABLED=0 go test -timeout 30m $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: check
-check: layers format lint race forges generated docs chart workflows image-check ## Everything a change must pass.
+check: layers format lint race forges generated docs chart workflows vulnerabilities helm-client image-check ## Everything a change must pass.
 
 .PHONY: layers
 layers: ## Every package imports only packages of lower layers.
@@ -120,10 +124,10 @@ lint: ## Run the pinned linters of .golangci.yaml, and find statements that say 
 
 # SQLite, translated from C, and the cipher of SSH keys are not instrumented: they took most
 # of the time, and this project shares no data through them. Tests that give one goroutine
-# a large amount of data run without the detector only.
+# a large amount of data, or little memory, run without the detector only.
 RACEFLAGS := -race -gcflags='modernc.org/...=-race=false -d=checkptr=0' \
 	-gcflags='golang.org/x/crypto/blowfish=-race=false' \
-	-skip '^TestCorpus_|_hostile|_randomEdits|Trailers_random|^TestHear_bounds|^TestWords_'
+	-skip '^TestCorpus_|_hostile|_randomEdits|Trailers_random|^TestHear_bounds|^TestWords_|^TestPool_rendersWhatExceeds|^TestPool_rendersWithTheLeast'
 
 .PHONY: race
 race: ## Run the tests with the race detector; list all skipped tests.
@@ -148,6 +152,20 @@ chart: ## Validate the Helm chart with helm and with the schemas of Kubernetes.
 .PHONY: workflows
 workflows: ## Check the workflows of config/ci with actionlint.
 	@tool=$$(hack/tools actionlint); $$tool -shellcheck= -pyflakes= config/ci/github/*.yaml
+
+.PHONY: vulnerabilities
+vulnerabilities: ## Fail if the program contains a known vulnerability, by symbol.
+	@scanner=$$(hack/tools govulncheck); database=$$(hack/tools vulndb); \
+	folder=$$(mktemp -d) && trap 'rm -r "$$folder"' EXIT && \
+	CGO_ENABLED=0 go build -trimpath -o "$$folder/promoter" ./cmd/promoter && \
+	CGO_ENABLED=0 go run ./hack/vulnerabilities -govulncheck "$$scanner" -db "$$database" "$$folder/promoter"
+
+.PHONY: helm-client
+helm-client: ## Test rendering with the client of Kubernetes that the program leaves out.
+	@folder=$$(mktemp -d) && trap 'rm -r "$$folder"' EXIT && \
+	sed '/_cluster/d' go.mod >"$$folder/go.mod" && \
+	cat go.sum internal/rendered/_cluster/modules.sum >"$$folder/go.sum" && \
+	CGO_ENABLED=0 go test -mod=mod -modfile="$$folder/go.mod" ./internal/rendered
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (5s).
@@ -174,7 +192,7 @@ soak: ## Run attacks, faults, load, mutants, and kills for SOAKTIME (20m), and p
 	@CGO_ENABLED=0 go run ./hack/bench -for $(SOAKTIME) soak
 
 .PHONY: soak-short
-soak-short: ## Run attacks and faults in two minutes.
+soak-short: ## Run attacks and faults in three minutes.
 	@CGO_ENABLED=0 go run ./hack/bench -for 0 soak
 
 .PHONY: bench
@@ -182,7 +200,8 @@ bench: ## Measure, and print each figure next to its limit.
 	@CGO_ENABLED=0 go run ./hack/bench
 
 .PHONY: attack
-attack: ## Attack the service on loopback, and print its figures.
+attack: ## Attack promoter, and print a table by kind and the figures of the service.
+	@CGO_ENABLED=0 go run ./hack/attack/kinds
 	@CGO_ENABLED=0 go test ./hack/attack -run '^$$' -bench . -benchtime 1x -timeout 20m
 
 .PHONY: load

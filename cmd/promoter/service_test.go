@@ -88,7 +88,8 @@ func (s *services) start(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	service := exec.CommandContext(context.Background(), binary, append([]string{"serve", "--quiet", "0s"}, args...)...)
 	service.Dir = ts.Getenv("WORK")
-	service.Env = append(os.Environ(), "API_TOKEN="+ts.Getenv("API_TOKEN"), "OPS_TOKEN="+ts.Getenv("OPS_TOKEN"), "GIT_PASSWORD=gate-7", "CI_HOOK=a-secret-of-the-webhooks")
+	service.Env = append(os.Environ(), "API_TOKEN="+ts.Getenv("API_TOKEN"), "OPS_TOKEN="+ts.Getenv("OPS_TOKEN"),
+		"READ_TOKEN="+ts.Getenv("READ_TOKEN"), "GIT_PASSWORD=gate-7", "CI_HOOK=a-secret-of-the-webhooks")
 	log, err := service.StderrPipe()
 	ts.Check(err)
 	ts.Check(service.Start())

@@ -83,9 +83,20 @@ func attacks() []attack {
 			return []string{w.followsTags(t, "evil/expressions", 20, w.hostile, `{semver: ">=1", exclude: [`+strings.Join(exclude, ", ")+`]}`)}
 		}},
 		{
+			name: "500 environments, each after all earlier ones", prepare: func(t testing.TB, w *world) []string {
+				t.Helper()
+				return []string{w.tangled(t, "evil/tangled", 500), w.tangled(t, "evil/most-parents", 100)}
+			},
+			during: keepReleasing,
+		},
+		{
 			name: "135 unsigned webhooks per second", prepare: func(testing.TB, *world) []string { return nil },
 			during: floodUnsigned,
 		},
+		{name: "1,000 senders of a byte per second on every path", prepare: func(testing.TB, *world) []string { return nil }, during: slowSenders},
+		{name: "1,000 bodies that never begin on every path", prepare: func(testing.TB, *world) []string { return nil }, during: silentSenders},
+		{name: "64 bodies without an end on every path", prepare: func(testing.TB, *world) []string { return nil }, during: endlessBodies},
+		{name: "1,200 streams of a token that may read nothing", prepare: func(testing.TB, *world) []string { return nil }, during: idleStreams},
 	}
 }
 
@@ -129,6 +140,22 @@ func BenchmarkAttack(b *testing.B) {
 				b.Errorf("it used %.0f MiB", peak)
 			}
 		})
+	}
+}
+
+// keepReleasing sends webhooks about the image of the attacker until the end, so that SIGTERM arrives
+// while its repositories are reconciled.
+func keepReleasing(t testing.TB, p *service, end <-chan struct{}) {
+	t.Helper()
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-end:
+			return
+		case <-tick.C:
+			p.release(t, "evil/image")
+		}
 	}
 }
 

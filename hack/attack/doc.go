@@ -3,6 +3,7 @@
 // on, another repository must be promoted, the process must stay below a limit of memory,
 // and it must exit soon after SIGTERM.
 //
-// All of it is one benchmark, which `make attack` runs. It reports how long a promotion of
-// the victim took at most (s-victim), the peak memory, and how long the exit took.
+// All of it is one benchmark, which `make attack` runs after the tests of hack/attack/kinds.
+// It reports how long a promotion of the victim took at most (s-victim), the peak memory,
+// and how long the exit took. docs/operate/attacks.md has the figures.
 package attack

@@ -19,6 +19,7 @@ const patience = 2 * time.Minute
 // service is promoter as a service.
 type service struct {
 	*process.Process
+	world  *world
 	posted atomic.Int64
 }
 
@@ -35,6 +36,10 @@ registries:
   - {host: "%[3]s", insecure: true}
   - {host: "%[4]s", insecure: true}
 networks: [127.0.0.0/8]
+api:
+  tokens:
+    reader: {token: "env:READER"}
+    nothing: {token: "env:NOTHING", repositories: ["none.example.com/*/*"]}
 receivers:
   images: {kind: generic, secret: "env:HOOK", header: X-Signature}
 rateLimits:
@@ -44,13 +49,22 @@ repositories:
 	for _, name := range repositories {
 		fmt.Fprintf(&text, "  - {forge: git, name: %s}\n", name)
 	}
-	return &service{Process: process.Start(t, process.Options{Program: program, Config: text.String()})}
+	return &service{world: w, Process: process.Start(t, process.Options{
+		Program: program, Config: text.String(), Environment: []string{"READER=" + readToken, "NOTHING=" + nothingToken},
+	})}
 }
 
 // post sends a webhook about an image, and returns the status of the response.
 func (s *service) post(t testing.TB, image string, signed bool) int {
 	t.Helper()
 	return s.Webhook(t, "images", fmt.Sprint(s.posted.Add(1)), image+":"+benchworld.MovingTag, signed)
+}
+
+// release makes a new version of an image, and sends a valid webhook about it.
+func (s *service) release(t testing.TB, image string) {
+	t.Helper()
+	s.world.Release(image)
+	s.notify(t, s.world.Host+"/"+image)
 }
 
 // notify sends a valid webhook.

@@ -95,6 +95,26 @@ func (w *world) follower(t testing.TB, name, image string) string {
 	})
 }
 
+// tangled makes a repository with four applications in environments that each follow all earlier ones.
+// With 500 of them, its config is above the limit of parents; with 100, it is just below.
+func (w *world) tangled(t testing.TB, name string, environments int) string {
+	t.Helper()
+	config := fmt.Sprintf("version: 1\ncomponents:\n  c: {image: %s/evil/image, select: {tag: %s}, pin: tag+digest}\nenvironments:\n", w.Host, benchworld.MovingTag)
+	files := map[string]string{}
+	var earlier []string
+	for n := range environments {
+		environment := fmt.Sprintf("e%d", n)
+		config += fmt.Sprintf("  %s: {paths: [\"%s/{application}\"], land: push, after: [%s]}\n", environment, environment, strings.Join(earlier, ", "))
+		earlier = append(earlier, environment)
+		for application := range 4 {
+			files[fmt.Sprintf("%s/%d/pod.yaml", environment, application)] = fmt.Sprintf("kind: Pod\nspec: {containers: [{image: \"%s/evil/image:%s@%s\"}]}\n",
+				w.Host, benchworld.MovingTag, benchworld.Digest("evil/image", 0))
+		}
+	}
+	files[".promoter.yaml"] = strings.Replace(config, ", after: []", "", 1)
+	return w.repository(t, name, files)
+}
+
 // followsTags makes a repository with many components on a registry.
 func (w *world) followsTags(t testing.TB, name string, components int, host, selection string) string {
 	t.Helper()

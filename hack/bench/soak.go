@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ const (
 type soak struct {
 	attacks, faults, data map[string]result
 	load                  load
+	kinds                 int // cases of all kinds of attacks, each repelled
 	kills                 int // on each database
 	mutants               int // that a test noticed
 }
@@ -57,6 +59,7 @@ func measureSoak(ctx context.Context, out io.Writer, length time.Duration) error
 func (s *soak) long(end time.Time) []campaign {
 	return []campaign{
 		benchmark("attacks", &s.attacks, "./hack/attack", "BenchmarkAttack", func() string { return "1x" }),
+		{"kinds", func(ctx context.Context) error { return s.attackByKind(ctx) }},
 		benchmark("data", &s.data, "./hack/faults", "BenchmarkData", func() string { return "1x" }),
 		{"load", func(ctx context.Context) error { return s.load.measure(ctx, true) }},
 		// A fifth of what is left, and the time that the tests take without a mutant.
@@ -78,6 +81,7 @@ func (s *soak) short() [][]campaign {
 	once := func() string { return "1x" }
 	return [][]campaign{
 		{benchmark("attacks", &s.attacks, "./hack/attack", "BenchmarkAttack", once, "-short")},
+		{{"kinds", func(ctx context.Context) error { return s.attackByKind(ctx, "-short") }}},
 		{benchmark("faults", &s.faults, "./hack/faults", "BenchmarkFaults", once, "-short")},
 		{benchmark("data", &s.data, "./hack/faults", "BenchmarkData", once, "-short")},
 	}
@@ -133,6 +137,20 @@ func killUntil(ctx context.Context, end time.Time) (kills int, err error) {
 	return kills, nil
 }
 
+// attackByKind runs the tests that are attacks, and counts their cases.
+func (s *soak) attackByKind(ctx context.Context, flags ...string) error {
+	output, err := exec.CommandContext(ctx, "go", append([]string{"run", "./hack/attack/kinds"}, flags...)...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, output)
+	}
+	found := regexp.MustCompile(`(?m)^all +(\d+)$`).FindSubmatch(bytes.TrimSpace(output))
+	if found == nil {
+		return fmt.Errorf("hack/attack/kinds does not print how many cases ran, but\n%s", output)
+	}
+	s.kinds, err = strconv.Atoi(string(found[1]))
+	return err
+}
+
 // killMutants tests mutants for some time, and returns how many of them a test noticed.
 func killMutants(ctx context.Context, length time.Duration) (killed int, err error) {
 	output, err := exec.CommandContext(ctx, "go", "run", "./hack/mutants", "-for", length.String()).CombinedOutput()
@@ -177,6 +195,9 @@ func (s *soak) figures() (all []figure) {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(s.faults)) {
 		all = append(all, figure{name: "peak memory beside all faults, " + kind, measured: inMebibytes(s.faults[kind]["MiB"])})
+	}
+	if s.kinds > 0 {
+		all = append(all, figure{name: "cases of attacks by kind, each repelled", measured: fmt.Sprint(s.kinds)})
 	}
 	if s.kills > 0 {
 		all = append(all, figure{name: "kills on each database, without a loss", measured: fmt.Sprint(s.kills)})

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -58,7 +57,6 @@ type promoted struct {
 	world   *world
 	service *process
 	sender  *sender
-	profile string // address of the profiles of the service
 
 	pushed, whole  samples // from the webhook to the last push, and to the end of the reconciliation
 	reconciliation samples // as logged
@@ -68,10 +66,10 @@ type promoted struct {
 // newPromoted serves a repository, and has one event before those that count.
 func newPromoted(b *testing.B, kind databasetest.Kind, size benchtree.Size) *promoted {
 	b.Helper()
-	p := &promoted{b: b, world: newWorld(b), profile: freeAddress(b)}
+	p := &promoted{b: b, world: newWorld(b)}
 	p.service = service{
 		folder: b.TempDir(), database: kind.New(b), world: p.world, receivers: receivers,
-		repositories: []string{p.world.tree("load/tree.git", size)}, arguments: []string{"--quiet", "0", "--pprof", p.profile},
+		repositories: []string{p.world.tree("load/tree.git", size)}, arguments: []string{"--quiet", "0", "--pprof"},
 	}.serve(b)
 	p.service.until("reconciled")
 	p.sender = newSender(b, p.service, p.world.Host+"/"+latencyImage(), "event")
@@ -111,7 +109,7 @@ func (p *promoted) reportWhole(suffix string) {
 // heap is what the service keeps on its heap after a collection, in MiB.
 func (p *promoted) heap() float64 {
 	p.b.Helper()
-	answer, err := http.Get("http://" + p.profile + "/debug/pprof/heap?gc=1&debug=1") //nolint:noctx // it ends with the process
+	answer, err := http.Get("http://" + p.service.scraped + "/debug/pprof/heap?gc=1&debug=1") //nolint:noctx // it ends with the process
 	if err != nil {
 		p.b.Fatal(err)
 	}
@@ -128,17 +126,6 @@ func (p *promoted) heap() float64 {
 	}
 	p.b.Fatal("the profile of the heap does not have its size")
 	return 0
-}
-
-// freeAddress is one on loopback where nothing listens.
-func freeAddress(b *testing.B) string {
-	b.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it does not wait
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }
 
 // byHand is a repository whose images are promoted with Git's own commands.

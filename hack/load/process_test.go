@@ -25,6 +25,7 @@ type process struct {
 	b       testing.TB
 	command *exec.Cmd
 	url     string
+	scraped string // address of metrics and profiles
 	lines   chan line
 	begun   time.Time // when it was started
 }
@@ -57,6 +58,7 @@ func start(b testing.TB, command *exec.Cmd) *process {
 	}
 	go p.read(out)
 	b.Cleanup(func() { _ = command.Process.Kill() })
+	p.scraped = p.until("metrics served").Address
 	p.url = "http://" + p.until("listening").Address
 	return p
 }
@@ -126,7 +128,7 @@ func (p *process) peak() float64 {
 // metric adds up the values of a metric whose line begins so.
 func (p *process) metric(begins string) (sum float64) {
 	p.b.Helper()
-	answer, err := http.Get(p.url + "/metrics") //nolint:noctx // it ends with the process
+	answer, err := http.Get("http://" + p.scraped + "/metrics") //nolint:noctx // it ends with the process
 	if err != nil {
 		p.b.Fatal(err)
 	}
@@ -178,6 +180,7 @@ func (s service) serve(b testing.TB) *process {
 	var text strings.Builder
 	fmt.Fprintf(&text, `version: 1
 listen: 127.0.0.1:0
+metrics: {listen: "127.0.0.1:0"}
 data: %q
 poll: %s
 forges:

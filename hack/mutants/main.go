@@ -20,8 +20,9 @@ import (
 	"os/signal"
 	"regexp"
 	"runtime"
-	"strings"
 	"time"
+
+	"promoter/hack/reasons"
 )
 
 //go:embed equivalent.txt
@@ -61,7 +62,7 @@ type job struct {
 
 // run tests the mutants of the module in a folder.
 func run(ctx context.Context, out io.Writer, root string, groups []group, equivalents string, o options) error {
-	reasons, err := readEquivalents(equivalents)
+	reasons, err := reasons.Read("equivalent.txt", equivalents)
 	if err != nil {
 		return err
 	}
@@ -99,35 +100,6 @@ func run(ctx context.Context, out io.Writer, root string, groups []group, equiva
 		return fmt.Errorf("%d mutants survive: add a test, or an entry with the reason to hack/mutants/equivalent.txt", n)
 	}
 	return nil
-}
-
-// readEquivalents returns the reasons of the entries by their keys. An entry is a line with
-// the key, and below it lines that begin with a space, with the reason.
-func readEquivalents(text string) (map[string]string, error) {
-	reasons := map[string]string{}
-	key := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		switch {
-		case line == "" || line[0] == '#':
-		case line[0] != ' ':
-			if _, twice := reasons[line]; twice {
-				return nil, fmt.Errorf("equivalent.txt has two entries %q", line)
-			}
-			key = line
-			reasons[key] = ""
-		case key == "":
-			return nil, errors.New("equivalent.txt begins with a reason")
-		default:
-			reasons[key] += line
-		}
-	}
-	for key, reason := range reasons {
-		if strings.TrimSpace(reason) == "" {
-			return nil, fmt.Errorf("equivalent.txt has no reason below %q", key)
-		}
-	}
-	return reasons, nil
 }
 
 // unknown returns an error if an entry matches no mutant.

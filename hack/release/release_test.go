@@ -204,6 +204,7 @@ func TestSPDX_listsTheModulesOfTheProgram(t *testing.T) {
 	info := &buildinfo.BuildInfo{GoVersion: "go1.26.8", Deps: []*debug.Module{
 		{Path: "github.com/BurntSushi/toml", Version: "v1.2.0"},
 		{Path: "example.com/old", Version: "v1.0.0", Replace: &debug.Module{Path: "example.com/new", Version: "v2.0.0"}},
+		{Path: "example.com/ours", Version: "v1.0.0", Replace: &debug.Module{Path: "./internal/ours"}},
 	}}
 	document := release{version: "0.1.0", time: time.Unix(0, 0).UTC()}.spdx(platform{"linux", "amd64"}, info, "0123")
 	var got []string

@@ -103,6 +103,9 @@ func (r release) spdx(p platform, info *buildinfo.BuildInfo, sum string) spdxDoc
 		if module.Replace != nil {
 			module = module.Replace
 		}
+		if strings.HasPrefix(module.Path, "./") { // it is a part of promoter
+			continue
+		}
 		add(module.Path, module.Version)
 	}
 	return document

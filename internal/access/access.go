@@ -18,15 +18,21 @@ import (
 // Role is a set of requests.
 type Role string
 
-// The roles. Who has any of them may also read.
+// The roles. Each contains Read, and Admin also contains Operate. Nothing contains Evidence: it is
+// the identity of a reporter, and not a level.
 const (
 	Read    Role = "read"    // every GET
 	Operate Role = "operate" // user decisions: hold, promote, and the others
 	// Evidence posts reports about health, as the receiver with the name of the token. Users
 	// cannot have it: no config names them.
 	Evidence Role = "evidence"
-	Admin    Role = "admin" // what concerns the service as a whole: its deliveries and backoffs
+	Admin    Role = "admin" // what concerns the service as a whole: to accept a delivery again
 )
+
+// contains reports whether a principal with the role has another one too.
+func (r Role) contains(other Role) bool {
+	return r == other || other == Read || r == Admin && other == Operate
+}
 
 // Roles returns all roles.
 func Roles() []Role { return []Role{Read, Operate, Evidence, Admin} }
@@ -72,6 +78,9 @@ func matchRepository(pattern, name string) bool {
 	return glob.Match(strings.ToLower(pattern), strings.ToLower(name))
 }
 
+// PublicName is the name of the principal of requests without a credential.
+const PublicName = "public"
+
 // Principal is who sends a request.
 type Principal struct {
 	Name  string // "token NAME" or "user NAME", as it appears in user decisions and logs
@@ -102,12 +111,21 @@ func (p Principal) MayAll(role Role, repository string) bool {
 
 // Has reports whether the principal has a role for some target.
 func (p Principal) Has(role Role) bool {
-	return slices.Contains(p.Roles, role) || role == Read && len(p.Roles) > 0
+	return slices.ContainsFunc(p.Roles, func(one Role) bool { return one.contains(role) })
 }
 
 // Restricted reports whether the principal may not read everything.
 func (p Principal) Restricted() bool {
 	return len(p.Scope.Repositories)+len(p.Scope.Applications)+len(p.Scope.Environments) > 0
+}
+
+// ReadFilter returns a function that reports which targets the principal may read, as MayRead does,
+// for queries that read the targets of many repositories; nil: all of them.
+func (p Principal) ReadFilter() func(repository, environment, application string) bool {
+	if p.Has(Read) && !p.Restricted() {
+		return nil
+	}
+	return p.MayRead
 }
 
 // Token is a principal with what proves it.
@@ -130,16 +148,21 @@ func (all Tokens) Authenticate(header http.Header) (Principal, bool) {
 }
 
 // Find returns the principal of a token. All tokens are compared in constant time, so that the
-// time reveals nothing.
+// time reveals nothing. A token that two principals have, since the file of one was replaced, is
+// that of neither.
 func (all Tokens) Find(text string) (principal Principal, ok bool) {
-	given := sha256.Sum256([]byte(text))
+	given, found := sha256.Sum256([]byte(text)), 0
 	for _, one := range all {
 		wanted := sha256.Sum256([]byte(one.Secret.Reveal()))
 		if subtle.ConstantTimeCompare(given[:], wanted[:]) == 1 && !one.Secret.IsZero() {
-			principal, ok = one.Principal, true
+			principal = one.Principal
+			found++
 		}
 	}
-	return principal, ok
+	if found != 1 {
+		return Principal{}, false
+	}
+	return principal, true
 }
 
 // named returns the token of a principal.

@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 
 	"promoter/internal/access"
@@ -58,5 +59,26 @@ func TestTokens_authenticate(t *testing.T) {
 		if principal.Name != want || ok != (want != "") {
 			t.Errorf("%q: %q, %v", header, principal.Name, ok)
 		}
+	}
+}
+
+// A role contains others as it is documented, with which principals are compared in every entrance.
+func TestPrincipal_has(t *testing.T) {
+	t.Parallel()
+	contained := map[access.Role][]access.Role{
+		access.Read:     {access.Read},
+		access.Operate:  {access.Read, access.Operate},
+		access.Evidence: {access.Read, access.Evidence},
+		access.Admin:    {access.Read, access.Operate, access.Admin},
+	}
+	for _, role := range access.Roles() {
+		for _, other := range access.Roles() {
+			if got := (access.Principal{Roles: []access.Role{role}}).Has(other); got != slices.Contains(contained[role], other) {
+				t.Errorf("%s has %s: %v", role, other, got)
+			}
+		}
+	}
+	if (access.Principal{}).Has(access.Read) {
+		t.Error("a principal without a role reads")
 	}
 }

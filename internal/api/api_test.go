@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -123,7 +124,7 @@ func TestAPI_answersJSON(t *testing.T) {
 	}
 }
 
-// What a token may not read does not exist for it.
+// What a token may not read does not exist for it: what answers gets its scope with the query.
 func TestAPI_showsATokenOnlyItsScope(t *testing.T) {
 	t.Parallel()
 	options := withAPI(several{})
@@ -137,14 +138,11 @@ func TestAPI_showsATokenOnlyItsScope(t *testing.T) {
 		status       int
 		shown, never string
 	}{
-		"/api/v1/status":  {200, "acme/shop", "billing|prod|delivery-1|registry.example.com"},
+		"/api/v1/status":  {200, "acme/shop", "billing|prod|delivery-1|registry.example.com|shared|503"},
 		"/api/v1/history": {200, "acme/shop", "billing|prod"},
-		"/api/v1/snapshots/dev?repository=acme/shop":   {200, "acme/shop", "billing"},
-		"/api/v1/snapshots/prod?repository=acme/shop":  {404, "there is no repository", "prod"},
-		"/api/v1/bindings?repository=acme/shop":        {200, "acme/shop", "prod"},
-		"/api/v1/bindings?repository=acme/billing":     {404, "there is no repository", "github.com/acme/billing"},
-		"/api/v1/runs/release-1?repository=acme/shop":  {200, "dev", "prod"},
-		"/api/v1/runs/release-1?repository=other/name": {404, "there is no repository", "billing"},
+		"/api/v1/snapshots/dev?repository=acme/shop":  {200, "acme/shop", "billing"},
+		"/api/v1/bindings?repository=acme/shop":       {200, "acme/shop", "prod"},
+		"/api/v1/runs/release-1?repository=acme/shop": {200, "dev", "prod"},
 	} {
 		answer := w.ask(t, "GET", path, "Bearer "+apiToken, "")
 		body := answer.Body.String()
@@ -159,6 +157,10 @@ func TestAPI_showsATokenOnlyItsScope(t *testing.T) {
 	}
 	if answer := w.ask(t, "POST", "/api/v1/replay", "Bearer "+apiToken, `{"id": "1"}`); answer.Code != http.StatusForbidden {
 		t.Errorf("a replay without the role: %d %s", answer.Code, answer.Body)
+	}
+	options.Sessions.Tokens[0].Principal.Roles = []access.Role{access.Admin}
+	if answer := w.ask(t, "POST", "/api/v1/replay", "Bearer "+apiToken, `{"id": "1"}`); answer.Code != http.StatusForbidden {
+		t.Errorf("a replay of a delivery that may be about any repository: %d %s", answer.Code, answer.Body)
 	}
 }
 
@@ -178,14 +180,19 @@ func (several) Status(context.Context) (api.Status, error) {
 	}
 	for _, one := range places {
 		status.Repositories = append(status.Repositories, api.Repository{
-			Name: one.Repository, State: api.StateIdle, Drift: []drift.Drift{{Kind: drift.Shared, Environment: one.Environment, Application: one.Application}},
+			Name: one.Repository, State: api.StateFailing, Failure: "prod: 503", LastError: "prod: 503", Drift: []drift.Drift{
+				{Kind: drift.Ahead, Environment: one.Environment, Application: one.Application}, {Kind: drift.Shared, File: "shared.yaml"},
+			},
 		})
 	}
 	return status, nil
 }
 
-func (several) History(context.Context, api.HistoryQuery) (page api.History, err error) {
+func (several) History(_ context.Context, query api.HistoryQuery) (page api.History, err error) {
 	for _, one := range places {
+		if query.Readable != nil && !query.Readable(one.Repository, one.Environment, one.Application) {
+			continue
+		}
 		page.Events = append(page.Events, api.Event{Versions: []api.Version{}, Repository: one.Repository, Environment: one.Environment, Application: one.Application})
 	}
 	return page, nil
@@ -197,7 +204,7 @@ func (several) Post(context.Context, api.PostedSnapshot) (api.Requested, error) 
 
 func (several) In(_ context.Context, query api.SnapshotQuery) (found []api.EnvironmentSnapshot, err error) {
 	for _, one := range places {
-		if one.Environment == query.Environment {
+		if one.Environment == query.Environment && query.Principal.MayRead(one.Repository, one.Environment, one.Application) {
 			found = append(found, api.EnvironmentSnapshot{Environment: one.Environment, Snapshot: snapshot.Snapshot{Repository: one.Repository, Application: one.Application}})
 		}
 	}
@@ -205,9 +212,23 @@ func (several) In(_ context.Context, query api.SnapshotQuery) (found []api.Envir
 }
 
 func (several) Run(_ context.Context, _ string, query api.SnapshotQuery) (api.Run, error) {
-	return api.Run{State: api.RunActive, Repository: "github.com/" + query.Repository, Steps: []api.Step{{Environment: "dev"}, {Environment: "prod"}}}, nil
+	run := api.Run{State: api.RunActive, Repository: "github.com/" + query.Repository}
+	for _, environment := range readableIn(query) {
+		run.Steps = append(run.Steps, api.Step{Environment: environment})
+	}
+	return run, nil
 }
 
 func (several) Bindings(_ context.Context, query api.SnapshotQuery) (api.Bindings, error) {
-	return api.Bindings{Repository: "github.com/" + query.Repository, Bindings: []api.Binding{{Environment: "dev"}, {Environment: "prod"}}}, nil
+	bindings := api.Bindings{Repository: "github.com/" + query.Repository}
+	for _, environment := range readableIn(query) {
+		bindings.Bindings = append(bindings.Bindings, api.Binding{Environment: environment})
+	}
+	return bindings, nil
+}
+
+func readableIn(query api.SnapshotQuery) []string {
+	return slices.DeleteFunc([]string{"dev", "prod"}, func(environment string) bool {
+		return !query.Principal.MayRead("github.com/"+query.Repository, environment, "")
+	})
 }

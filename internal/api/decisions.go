@@ -18,7 +18,7 @@ import (
 // Decisions records user decisions.
 type Decisions interface {
 	// Decide records a decision of a principal on the state branch, and lets the repository be
-	// reconciled. It needs the role operate for each target. A decision that is in effect
+	// reconciled. It needs the role operate, or admin, for each target. A decision that is in effect
 	// already changes nothing.
 	Decide(ctx context.Context, by access.Principal, decision Decision) (Decided, error)
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -21,6 +20,8 @@ type HistoryQuery struct {
 	Since       time.Time
 	Limit       int    // at most MaxEvents
 	After       string // Next of the previous page
+	// Readable is what the principal may read; nil: everything.
+	Readable store.Readable
 }
 
 // History is a page of events, newest first.
@@ -69,7 +70,7 @@ func (a *API) history(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	query, err := HistoryQueryOf(given, a.Now())
+	query, err := HistoryQueryOf(given, principalOf(c), a.Now())
 	if err != nil {
 		return err
 	}
@@ -80,23 +81,14 @@ func (a *API) history(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, history.Within(principalOf(c)))
+	return c.JSON(http.StatusOK, history)
 }
 
-// Within returns what a principal may read: a page of a restricted one may have fewer events
-// than its limit.
-func (h History) Within(p access.Principal) History {
-	h.Events = slices.DeleteFunc(h.Events, func(e Event) bool {
-		return !p.MayRead(e.Repository, e.Environment, e.Application)
-	})
-	return h
-}
-
-// HistoryQueryOf returns what parameters select, without a limit.
-func HistoryQueryOf(given map[string]string, now time.Time) (query HistoryQuery, err error) {
+// HistoryQueryOf returns what parameters select of what a principal may read, without a limit.
+func HistoryQueryOf(given map[string]string, p access.Principal, now time.Time) (query HistoryQuery, err error) {
 	query = HistoryQuery{
 		Repository: given["repository"], Environment: given["environment"], Application: given["application"],
-		Component: given["component"], After: given["after"],
+		Component: given["component"], After: given["after"], Readable: p.ReadFilter(),
 	}
 	query.Since, err = timeOf(given, "since", now)
 	return query, err

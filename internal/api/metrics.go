@@ -47,13 +47,13 @@ func MetricsParameters() []string {
 
 // MetricsQuery returns what parameters select, of what a principal may read.
 func MetricsQuery(given map[string]string, p access.Principal, now time.Time) (q delivery.Query, err error) {
-	targets := store.TargetFilter{Repository: given["repository"], Environment: given["environment"], Application: given["application"]}
+	targets := store.TargetFilter{
+		Repository: given["repository"], Environment: given["environment"], Application: given["application"],
+		Readable: p.ReadFilter(),
+	}
 	q = delivery.Query{
 		TargetFilter: targets, Label: given["label"],
 		By: delivery.Period(given["by"]), Group: given["group"], TimeZone: given["timeZone"],
-	}
-	if p.Restricted() {
-		q.May = p.MayRead
 	}
 	if q.Since, err = timeOf(given, "since", now); err != nil {
 		return q, err

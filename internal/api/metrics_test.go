@@ -94,7 +94,7 @@ func TestMetrics_ofAScope(t *testing.T) {
 		Roles: []access.Role{access.Read}, Scope: access.Scope{Environments: []string{"dev"}},
 	}}}
 	newWorld(t, options).ask(t, "GET", "/api/v1/metrics", "Bearer "+apiToken, "")
-	if query.May == nil || !query.May("github.com/acme/gitops", "dev", "shop") || query.May("github.com/acme/gitops", "prod", "shop") {
+	if may := query.Readable; may == nil || !may("github.com/acme/gitops", "dev", "shop") || may("github.com/acme/gitops", "prod", "shop") {
 		t.Error("not restricted to dev")
 	}
 }

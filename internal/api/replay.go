@@ -30,7 +30,11 @@ type Replayed struct {
 // maxRequest limits the body of a request, in bytes.
 const maxRequest = 64 << 10
 
+// replay is for principals that may read all repositories: a delivery belongs to none of them.
 func (a *API) replay(c echo.Context) error {
+	if principalOf(c).Restricted() {
+		return Forbidden("a delivery may be about any repository: this needs a token for all of them")
+	}
 	var request Replay
 	body := json.NewDecoder(http.MaxBytesReader(c.Response(), c.Request().Body, maxRequest))
 	if err := body.Decode(&request); err != nil || request.ID == "" {

@@ -24,6 +24,8 @@ type Status struct {
 	Receivers    []Receiver      `json:"receivers"` // of reports about health
 	// Notifications are the messages of each destination.
 	Notifications []Notification `json:"notifications"`
+	// Secrets are the files whose new content the answering process cannot use.
+	Secrets []Secret `json:"secrets,omitempty"`
 }
 
 // RepositoryState is the state of a repository queue.
@@ -74,6 +76,14 @@ type Backoff struct {
 	Reason     string    `json:"reason"`
 }
 
+// Secret is a file of a secret that was replaced by one that cannot be used. The secret before
+// stays in use.
+type Secret struct {
+	File   string `json:"file"`
+	Use    string `json:"use,omitempty"` // empty: the file cannot be read
+	Reason string `json:"reason"`
+}
+
 // Receiver is a receiver of reports about health.
 type Receiver struct {
 	Receiver     string    `json:"receiver"`
@@ -107,14 +117,31 @@ func (s Status) Within(p access.Principal) Status {
 	s.Schedules = []Schedule{}
 	s.Receivers = []Receiver{}
 	s.Notifications = []Notification{}
+	s.Secrets = nil
 	s.Repositories = slices.DeleteFunc(slices.Clone(s.Repositories), func(r Repository) bool {
 		return !p.May(access.Read, access.Target{Repository: r.Name})
 	})
 	for i := range s.Repositories {
-		r := &s.Repositories[i]
-		r.Drift = slices.DeleteFunc(slices.Clone(r.Drift), func(d drift.Drift) bool {
-			return !p.MayRead(r.Name, d.Environment, d.Application)
-		})
+		s.Repositories[i] = s.Repositories[i].within(p)
 	}
 	return s
+}
+
+// hiddenReason replaces the reasons of failures, which name what failed.
+const hiddenReason = "the reason is shown to those who may read all of the repository"
+
+// within returns what a principal may read of a repository. What is about the repository as a whole
+// may be about any of its environments and applications.
+func (r Repository) within(p access.Principal) Repository {
+	partial := !p.MayAll(access.Read, r.Name)
+	r.Drift = slices.DeleteFunc(slices.Clone(r.Drift), func(d drift.Drift) bool {
+		return !p.MayRead(r.Name, d.Environment, d.Application) || partial && d.Environment == ""
+	})
+	if partial && r.Failure != "" {
+		r.Failure = hiddenReason
+	}
+	if partial && r.LastError != "" {
+		r.LastError = hiddenReason
+	}
+	return r
 }

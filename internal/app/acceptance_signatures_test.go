@@ -57,3 +57,49 @@ func TestRun_showsWhoSigned_github(t *testing.T) {
 		s.holdsOn(stagingHead, "staging", "1.2.0 1.0.0")
 	})
 }
+
+// With signedAs and minVersion, neither a signed image of another repository is promoted nor an old
+// one under a newer tag. Without them, the signature of the digest suffices.
+func TestRun_refusesSignedImagesOfElsewhere_github(t *testing.T) {
+	t.Parallel()
+	bound := strings.Replace(chain, "components:\n", "verify: {cosign: {key: keys/cosign.pub}, signedAs: [\"{image}\"]}\ncomponents:\n", 1)
+	bound = strings.Replace(bound, "web: {image: $R/acme/web,", "web: {image: $R/acme/web, verify: {minVersion: 1.1.0},", 1)
+	free := strings.Replace(chain, "components:\n", "verify: {cosign: {key: keys/cosign.pub}}\ncomponents:\n", 1)
+	onGitHub(t, chain, func(s *story) {
+		key, err := signaturetest.NewKey()
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.repo.Git.Commit("ada", "main", "Bind signatures", map[string]string{".promoter.yaml": s.expand(bound), "keys/cosign.pub": key.Public})
+		sign := func(image, name, version string) {
+			s.t.Helper()
+			if err := key.SignAs(s.host+"/acme/"+image, s.host+"/acme/"+name, map[string]string{"version": version}); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+		blocked := func(component, version, reason string) {
+			s.t.Helper()
+			report := s.run()
+			if !slices.ContainsFunc(decisionIn(report, "dev").Conditions, func(c promotion.Condition) bool {
+				return c.Name == component+" "+version && c.State == promotion.Blocked && strings.Contains(c.Reason, reason)
+			}) {
+				s.t.Errorf("dev does not refuse %s %s: %+v", component, version, decisionIn(report, "dev").Conditions)
+			}
+			s.holds("dev", "1.0.0 1.0.0")
+		}
+		sign("web:1.0.0", "web", "1.1.0")
+		sign("worker:1.0.0", "worker", "1.0.0")
+
+		s.release("worker", "1.1.0") // as one who can push the signed image of another team
+		sign("worker:1.1.0", "web", "1.1.0")
+		blocked("worker", "1.1.0", "wrongly signed: the signature by key keys/cosign.pub is for "+s.host+"/acme/web, not for "+s.host+"/acme/worker")
+
+		s.release("web", "1.9.0") // as one who can push an old image under a newer tag
+		sign("web:1.9.0", "web", "1.0.3")
+		blocked("web", "1.9.0", "has the version 1.0.3, which is older than minVersion 1.1.0")
+
+		s.repo.Git.Commit("ada", "main", "Let signatures be of any image", map[string]string{".promoter.yaml": s.expand(free)})
+		s.run()
+		s.holds("dev", "1.9.0 1.1.0")
+	})
+}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"promoter/internal/activity"
 	"promoter/internal/config"
 	"promoter/internal/connect"
 	"promoter/internal/onboarding"
@@ -75,6 +76,7 @@ func (r Result) Moved() (name string, moved bool) {
 // results are in the order of the repositories, and complete even if the cleanup failed or
 // the run was interrupted.
 func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Result, error) {
+	c.ReserveMemory()
 	results, err := forAll(ctx, c, options, onboardRest(options),
 		func(ctx context.Context, batch *onboarding.Batch, w *workspace.Workspace, result *Result) (err error) {
 			if options.Acted != nil {
@@ -106,8 +108,12 @@ func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Res
 	return results, err
 }
 
-// notifyTimeout limits the time for all messages about one repository.
-const notifyTimeout = time.Minute
+// notifyTimeout limits the time for all messages about one repository, and lastNotifyTimeout what is left of it when the
+// run is interrupted.
+const (
+	notifyTimeout     = time.Minute
+	lastNotifyTimeout = 10 * time.Second
+)
 
 // sendNotifications sends messages about what was done in a repository, also if the run was
 // interrupted after that. It returns the errors: they do not fail the run.
@@ -115,8 +121,10 @@ func sendNotifications(ctx context.Context, c *connect.Connections, r *connect.R
 	if report.Config == nil {
 		return nil
 	}
+	run := ctx
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
 	defer cancel()
+	defer context.AfterFunc(run, func() { time.AfterFunc(lastNotifyTimeout, cancel) })()
 	source := notifications.Source{
 		Repository: history.RepositoryOf(r), Config: report.Config, URL: c.Server.File.URL,
 		MayUse: func(destination string) bool { return c.Server.MayNotify(destination, r.Matches) },
@@ -159,7 +167,9 @@ func forAll(
 	ctx context.Context, c *connect.Connections, options RunOptions,
 	rest func(context.Context, *connect.Session, *onboarding.Batch) ([]Result, error), do doFunc,
 ) (_ []Result, err error) {
+	opened := activity.Begin(ctx, "opening the repositories")
 	session, err := c.Open(ctx, options.CacheDir)
+	opened()
 	if err != nil {
 		return nil, err
 	}
@@ -178,6 +188,7 @@ func forAll(
 		index[r] = i
 	}
 	session.Each(func(r *connect.Repository) {
+		defer activity.Begin(ctx, r.Name)()
 		result := Result{Repository: r.Name}
 		result.Err = workspace.Try(ctx, session, r, workspace.Options{DryRun: options.DryRun},
 			func(ctx context.Context, w *workspace.Workspace) error {

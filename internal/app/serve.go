@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"promoter/internal/access"
+	"promoter/internal/activity"
 	"promoter/internal/api"
 	"promoter/internal/certificate"
 	"promoter/internal/connect"
@@ -28,6 +29,7 @@ import (
 	"promoter/internal/service/adminapi"
 	"promoter/internal/service/decisions"
 	"promoter/internal/service/snapshots"
+	"promoter/internal/signin"
 	"promoter/internal/store"
 	"promoter/internal/telemetry"
 	"promoter/internal/view"
@@ -43,25 +45,24 @@ type ServeOptions struct {
 	// Debounce is how long to wait after a webhook before reconciling, so that many
 	// webhooks lead to one reconciliation. Zero: 5 seconds; negative: no wait.
 	Debounce time.Duration
-	// Profiles is the address at which profiles of the process are served; empty: they
-	// are not. It must be of this machine, unless ProfilesOpen.
-	Profiles     string
-	ProfilesOpen bool
-	Log          *slog.Logger
-	Queue        queue.Options       // the timing of the queue, if not the default
-	CommitHook   database.CommitHook // observes each commit of the database; nil: none
-	Build        telemetry.Build     // this program, for metrics and traces
+	// MetricsListener replaces metrics.listen of the server file; nil: that is used.
+	MetricsListener net.Listener
+	Profiles        telemetry.Profiles // who may read them at the address of metrics
+	Log             *slog.Logger
+	Queue           queue.Options       // the timing of the queue, if not the default
+	CommitHook      database.CommitHook // observes each commit of the database; nil: none
+	Build           telemetry.Build     // this program, for metrics and traces
 	// Listening, if set, is called with the address when the service accepts requests.
 	Listening func(net.Addr)
 }
 
-// drainTimeout is how long requests and reconciliations in progress may take when
-// promoter stops.
-const drainTimeout = 20 * time.Second
-
-// exitTimeout is when the process exits, whatever still runs. It is less than the 30
-// seconds after which Kubernetes kills it.
-const exitTimeout = drainTimeout + 8*time.Second
+// drainTimeout is how long requests and reconciliations in progress may continue when promoter stops. What does not end
+// in another releaseTimeout after that is released for the next process. The rest of console.EndTimeout is for the last
+// traces, and to close the database.
+const (
+	drainTimeout   = 12 * time.Second
+	releaseTimeout = 2 * time.Second
+)
 
 // Serve receives webhooks, polls, and reconciles repositories until the context ends.
 // The server is one of serverfile.OpenService.
@@ -73,34 +74,15 @@ func Serve(ctx context.Context, s *serverfile.Server, options ServeOptions) (err
 	if err != nil {
 		return err
 	}
-	return untilExit(ctx, exitTimeout, options.Log, func() error {
-		return errors.Join(serveOn(ctx, s, db, options), db.Close())
-	})
-}
-
-// untilExit calls a function. It returns at the latest a time after the end of the
-// context, even if the function does not: the process exits then.
-func untilExit(ctx context.Context, timeout time.Duration, log *slog.Logger, serve func() error) error {
-	ended := make(chan error, 1)
-	go func() { ended <- serve() }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	late := time.NewTimer(timeout)
-	defer late.Stop()
-	select {
-	case err := <-ended:
-		return err
-	case <-late.C:
-		log.ErrorContext(ctx, "the process exits while work still runs", slog.Duration("after", timeout))
-		return nil
-	}
+	s.Files.LogTo(options.Log)
+	err = assemble(ctx, s, db, options, listenAndWork)
+	defer activity.Begin(ctx, "closing the database")()
+	return errors.Join(err, db.Close())
 }
 
 // openDatabase opens SQLite in the data folder, or the server that the file names.
 func openDatabase(ctx context.Context, s *serverfile.Server, hook database.CommitHook) (*database.DB, error) {
+	defer activity.Begin(ctx, "opening the database")()
 	if reference := s.File.Database.URL; !reference.IsZero() {
 		url, err := s.Secret(reference)
 		if err != nil {
@@ -111,8 +93,21 @@ func openDatabase(ctx context.Context, s *serverfile.Server, hook database.Commi
 	return database.Open(ctx, database.Options{Path: s.DatabasePath(), CommitHook: hook, Now: s.Now})
 }
 
-// serveOn is Serve with an open database.
-func serveOn(ctx context.Context, s *serverfile.Server, db *database.DB, options ServeOptions) (err error) {
+// assembled are the parts of a service.
+type assembled struct {
+	server  *serverfile.Server
+	web     *server.Server
+	service *service.Service
+	changes *api.Changes
+	metrics http.Handler // for scraping
+	options ServeOptions
+}
+
+// assemble makes the parts of a service on an open database, calls a function with them, and
+// closes them.
+func assemble(
+	ctx context.Context, s *serverfile.Server, db *database.DB, options ServeOptions, run func(context.Context, assembled) error,
+) (err error) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
@@ -139,6 +134,7 @@ func serveOn(ctx context.Context, s *serverfile.Server, db *database.DB, options
 	if err != nil {
 		return err
 	}
+	connections.ReserveMemory()
 	traces, err := newTraces(connections, host, options) //nolint:contextcheck // traces outlive the start
 	if err != nil {
 		return err
@@ -152,33 +148,60 @@ func serveOn(ctx context.Context, s *serverfile.Server, db *database.DB, options
 		Log: options.Log, DryRun: options.DryRun, Debounce: options.Debounce,
 	})
 	defer func() { err = errors.Join(err, svc.Close()) }()
-	changes := &api.Changes{Store: stored, Log: options.Log}
-	admin := &adminapi.API{Connections: connections, Queue: work, Store: stored, Inbox: svc.Inbox(), Unopened: svc.Unopened}
-	userDecisions := decisions.New(s, svc, options.Log, options.DryRun)
-	shown := &view.View{Store: stored}
-	delivered := func(ctx context.Context, query delivery.Query) (delivery.Report, error) {
-		return delivery.Read(ctx, stored.Milestones, query, s.Now())
+	parts := parts{
+		server: s, db: db, queue: work, store: stored, connections: connections, service: svc, metrics: metrics,
+		changes:  &api.Changes{Store: stored, Log: options.Log, Limited: metrics.Limited, Opened: metrics.Streams},
+		sessions: sessions, badges: badges,
 	}
-	answering, err := newServer(ctx, connections, options.Log, server.Options{
-		Inbox: svc.Inbox(), Ready: db.Healthy, Metrics: metrics.Handler(),
-		API: api.Options{
-			Sessions:  sessions,
-			Admin:     admin,
-			Snapshots: &snapshots.API{Server: s, Service: svc, Store: stored, Log: options.Log, DryRun: options.DryRun}, Now: s.Now,
-			Decisions: userDecisions,
-			View:      shown, Changes: changes, Metrics: delivered,
-		},
-		Pages: web.Pages(web.Options{
-			Sessions: sessions, Badges: badges, View: shown, Reader: admin, Changes: changes, Metrics: delivered,
-			Decisions: userDecisions, Log: options.Log, Now: s.Now,
-		}),
-		Observe: func(o server.Observation) { metrics.Webhook(o.Receiver, o.Status, o.Took) },
-		Trace:   service.TraceWebhook(traces),
-	}, svc.MarkStale)
+	routes := parts.routes(options)
+	routes.Trace = service.TraceWebhook(traces)
+	answering, err := newServer(ctx, connections, stored.SignIns, options.Log, routes, svc.MarkStale)
 	if err != nil {
 		return err
 	}
-	return listenAndWork(ctx, s, answering, svc, changes, options)
+	scraped := telemetry.Endpoint(metrics.Handler(), options.Profiles)
+	return run(ctx, assembled{s, answering, svc, parts.changes, scraped, options})
+}
+
+// parts are what the routes of the service answer from.
+type parts struct {
+	server      *serverfile.Server
+	db          *database.DB
+	queue       *queue.Queue
+	store       *store.Store
+	connections *connect.Connections
+	service     *service.Service
+	metrics     *telemetry.Metrics
+	changes     *api.Changes
+	sessions    *access.Sessions
+	badges      access.Tokens
+}
+
+// routes returns the options of the server with what answers each route.
+func (p parts) routes(options ServeOptions) server.Options {
+	s, svc := p.server, p.service
+	admin := &adminapi.API{Connections: p.connections, Queue: p.queue, Store: p.store, Inbox: svc.Inbox(), Unopened: svc.Unopened}
+	userDecisions := decisions.New(s, svc, options.Log, options.DryRun)
+	shown := &view.View{Store: p.store}
+	delivered := func(ctx context.Context, query delivery.Query) (delivery.Report, error) {
+		return delivery.Read(ctx, p.store.Milestones, query, s.Now())
+	}
+	return server.Options{
+		Inbox: svc.Inbox(), Ready: p.db.Healthy,
+		API: api.Options{
+			Sessions:  p.sessions,
+			Admin:     admin,
+			Snapshots: &snapshots.API{Server: s, Service: svc, Store: p.store, Log: options.Log, DryRun: options.DryRun}, Now: s.Now,
+			Decisions: userDecisions,
+			View:      shown, Changes: p.changes, Metrics: delivered,
+		},
+		Pages: web.Pages(web.Options{
+			Sessions: p.sessions, Badges: p.badges, View: shown, Reader: admin, Changes: p.changes, Metrics: delivered,
+			Decisions: userDecisions, Log: options.Log, Now: s.Now,
+		}),
+		Limited: p.metrics.Limited,
+		Observe: func(o server.Observation) { p.metrics.Webhook(o.Receiver, o.Status, o.Took) },
+	}
 }
 
 // makeSealKey makes the key of the seals if the server file names none. With PostgreSQL,
@@ -223,7 +246,7 @@ func newSessions(ctx context.Context, s *serverfile.Server, stored *store.Store)
 // newServer completes the options with what the server file configures. The function is
 // called when a GitHub App was created.
 func newServer(
-	ctx context.Context, c *connect.Connections, log *slog.Logger, options server.Options, appCreated func(),
+	ctx context.Context, c *connect.Connections, completed signin.Completed, log *slog.Logger, options server.Options, appCreated func(),
 ) (web *server.Server, err error) {
 	options.Log = log
 	options.Now = c.Server.Now
@@ -231,7 +254,7 @@ func newServer(
 	if options.Receivers, err = receivers(c); err != nil {
 		return nil, err
 	}
-	if options.SignIn, err = connect.SignIn(c, options.API.Sessions, log); err != nil {
+	if options.SignIn, err = connect.SignIn(c, options.API.Sessions, completed, log); err != nil {
 		return nil, err
 	}
 	options.Setups, err = githubapp.Setups(c, func(forge string, app serverfile.StoredApp) []string {
@@ -287,38 +310,39 @@ func useApp(s *serverfile.Server, web *server.Server, log *slog.Logger, forge st
 
 // listenAndWork answers requests and does the work, until the context ends or one of
 // them fails.
-func listenAndWork(
-	ctx context.Context, s *serverfile.Server, web *server.Server, svc *service.Service, changes *api.Changes, options ServeOptions,
-) error {
-	profiles, err := listenProfiles(ctx, options)
+func listenAndWork(ctx context.Context, a assembled) error {
+	scraped, err := listenMetrics(ctx, a.server, a.options)
 	if err != nil {
 		return err
 	}
-	if profiles != nil {
-		defer func() { _ = profiles.Close() }() // serving it closes it too
+	if scraped != nil {
+		defer func() { _ = scraped.Close() }() // serving it closes it too
 	}
-	listener := options.Listener
+	listener := a.options.Listener
 	if listener == nil {
-		if listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.File.Listen); err != nil {
+		if listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", a.server.File.Listen); err != nil {
 			return fault.New(fault.Invalid, "listen: %w: another program may have the port; set listen in the server file", err)
 		}
 	}
-	if err := svc.Start(ctx); err != nil {
+	if err := a.service.Start(ctx); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	if options.Listening != nil {
-		options.Listening(listener.Addr())
+	if scraped != nil {
+		a.options.Log.InfoContext(ctx, "metrics served", slog.String("address", scraped.Addr().String()))
+	}
+	if a.options.Listening != nil {
+		a.options.Listening(listener.Addr())
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return web.Listen(ctx, listener, drainTimeout) })
-	if profiles != nil {
-		group.Go(func() error { return serveProfiles(ctx, profiles) })
+	group.Go(func() error { return a.web.Listen(ctx, listener, drainTimeout) })
+	if scraped != nil {
+		group.Go(func() error { return serveMetrics(ctx, scraped, a.metrics, a.web.TLS) })
 	}
-	group.Go(func() error { return changes.Run(ctx) })
+	group.Go(func() error { return a.changes.Run(ctx) })
 	group.Go(func() error {
-		timing := options.Queue
-		timing.Drain = drainTimeout
-		return svc.Run(ctx, timing)
+		timing := a.options.Queue
+		timing.Drain, timing.Grace = drainTimeout, releaseTimeout
+		return a.service.Run(ctx, timing)
 	})
 	return group.Wait()
 }

@@ -202,7 +202,7 @@ receivers:
 	if diff := cmp.Diff([]string{"shop: " + refused}, notes); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
 	}
-	pages := first.page("/metrics") + second.page("/metrics")
+	pages := first.metrics() + second.metrics()
 	for _, want := range []string{`promoter_after_landing_total{destination="argo",result="failed"} 1`, `promoter_after_landing_total{destination="flux",result="succeeded"} 1`} {
 		if !strings.Contains(pages, want) {
 			t.Errorf("the metrics have no %s", want)

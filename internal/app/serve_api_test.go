@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/serverfile"
 	"promoter/internal/service/adminapi"
+	"promoter/internal/telemetry"
 )
 
 const serveToken = "canary-token-of-the-api-0123456789abcdef"
@@ -100,7 +102,7 @@ api: {token: "env:API"}
 		!strings.Contains(missing.LastError, "it does not exist, or the credential of the forge forge may not see it") {
 		t.Errorf("%+v", missing)
 	}
-	if metrics := w.page("/metrics"); !strings.Contains(metrics, "\npromoter_repositories_unopened 1\n") {
+	if metrics := w.metrics(); !strings.Contains(metrics, "\npromoter_repositories_unopened 1\n") {
 		t.Errorf("the metrics are\n%s", metrics)
 	}
 }
@@ -126,21 +128,33 @@ func TestNewClient_refuses(t *testing.T) {
 	}
 }
 
-// Profiles are served to this machine only, unless an operator requests otherwise.
-func TestServe_profilesAreLocal(t *testing.T) {
+// Profiles and metrics have an address of their own, which must be free.
+func TestServe_metricsNeedAnAddress(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	file := writeFile(t, filepath.Join(dir, "server.yaml"), fmt.Sprintf(`version: 1
+	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close() //nolint:errcheck // it accepted nothing
+	for _, test := range []struct {
+		key      string
+		profiles telemetry.Profiles
+		want     string
+	}{
+		{"", telemetry.LocalProfiles, "--pprof: set metrics.listen"},
+		{"metrics: {listen: " + taken.Addr().String() + "}\n", telemetry.NoProfiles, "metrics.listen: listen tcp " + taken.Addr().String()},
+	} {
+		dir := t.TempDir()
+		file := writeFile(t, filepath.Join(dir, "server.yaml"), fmt.Sprintf(`version: 1
 data: %q
 listen: 127.0.0.1:0
 forges: {f: {kind: git, url: "https://git.example.com"}}
 repositories: [{forge: f, name: acme/gitops}]
-`, dir))
-	for _, address := range []string{"0.0.0.0:0", ":0", "10.0.0.1:6060", "promoter.example.com:6060", "6060"} {
+%s`, dir, test.key))
 		s := openService(t, file, environ(), time.Now)
-		err := app.Serve(t.Context(), s, app.ServeOptions{Profiles: address, Log: slog.New(slog.DiscardHandler)})
-		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "--pprof "+address) {
-			t.Errorf("%s: %v", address, err)
+		err := app.Serve(t.Context(), s, app.ServeOptions{Profiles: test.profiles, Log: slog.New(slog.DiscardHandler)})
+		if fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v", test, err)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestServe_backoffOutlivesRefreshes(t *testing.T) {
 	if failure := status.Repositories[0].Failure; !strings.Contains(failure, "limits requests until") {
 		t.Errorf("the failure is %q", failure)
 	}
-	if text := w.page("/metrics"); !strings.Contains(text, `promoter_host_backoff_seconds{host="`+s.host+`",peer="registry"}`) {
+	if text := w.metrics(); !strings.Contains(text, `promoter_host_backoff_seconds{host="`+s.host+`",peer="registry"}`) {
 		t.Error("the metrics do not tell")
 	}
 	w.wait(until.Sub(s.clock.Now()) + time.Minute)

@@ -25,8 +25,14 @@ const readToken = "canary-token-that-reads-0123456789abcdef"
 func decidable(t *testing.T, dryRun bool) (s *story, w *served) {
 	t.Helper()
 	s = newStory(t, "github", reviewed)
+	return s, decides(s, dryRun)
+}
+
+// decides starts the service of decidable for a story.
+func decides(s *story, dryRun bool) *served {
+	s.t.Helper()
 	s.repo.Settings.Permit("eve", "read")
-	reads := writeFile(t, filepath.Join(s.dir, "reads"), readToken)
+	reads := writeFile(s.t, filepath.Join(s.dir, "reads"), readToken)
 	file := s.serverFile("decisions.yaml", fmt.Sprintf(`forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}`, s.forge.URL()),
 		fmt.Sprintf(`data: %q
 poll: 1h
@@ -42,9 +48,9 @@ api:
     roles: [{claim: groups, values: [ops], roles: [operate]}]
     users: {claim: login, forge: forge}
 `, filepath.Join(s.dir, "data"), reads))
-	w = s.launch(openService(t, file, s.secrets(), s.clock.Now), nil, slog.LevelInfo, app.ServeOptions{Debounce: -1, DryRun: dryRun})
+	w := s.launch(openService(s.t, file, s.secrets(), s.clock.Now), nil, slog.LevelInfo, app.ServeOptions{Debounce: -1, DryRun: dryRun})
 	w.reconciles()
-	return s, w
+	return w
 }
 
 // asUser sends a decision from the session of a user of the provider.
@@ -139,6 +145,40 @@ func TestServe_recordsDecisionsOfTokens(t *testing.T) {
 	}
 }
 
+// A component that only files outside of the scope refer to is as one that does not exist, although
+// the config lets all targets use it.
+func TestServe_hidesComponentsOutsideOfTheScope(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", strings.Replace(reviewed, "components:\n", "components:\n  keys: {image: $R/acme/keys, select: {semver: \">=1\"}}\n", 1))
+	s.release("keys", "1.0.0")
+	s.repo.Git.Commit("ada", "main", "Another application", map[string]string{"prod/vault.yaml": s.manifest("keys:1.0.0")})
+	w := decides(s, false)
+	for _, request := range []string{
+		`{"verb": "reject", "environment": "staging", "application": "shop", "images": ["COMPONENT:1.0.0"]}`,
+		`{"verb": "reject", "environment": "staging", "images": ["$R/acme/COMPONENT:1.0.0"]}`,
+		`{"verb": "promote", "environment": "staging", "application": "shop", "with": ["COMPONENT:1.0.0"]}`,
+		`{"verb": "promote", "environment": "staging", "application": "shop", "with": ["$R/acme/COMPONENT:1.0.0"]}`,
+	} {
+		ask := func(component string) string {
+			got := w.call(http.MethodPost, "/api/v1/decisions", serveToken, s.expand(strings.ReplaceAll(request, "COMPONENT", component)))
+			w.rests()
+			later := w.call(http.MethodGet, "/api/v1/environments", serveToken, "") // with the reasons of a reconciliation
+			if !strings.Contains(later.text, `"shop"`) || strings.Contains(request, "promote") && !strings.Contains(later.text, component) {
+				t.Errorf("%s: later %s", request, later.text)
+			}
+			return strings.ReplaceAll(fmt.Sprint(got.status, " ", got.text, " ", later.text), component, "COMPONENT")
+		}
+		hidden, absent := ask("keys"), ask("none")
+		if hidden != absent || !strings.HasPrefix(absent, "400") && strings.Contains(request, "reject") {
+			t.Errorf("%s: %s, and of a component that does not exist %s", request, hidden, absent)
+		}
+	}
+	got := w.call(http.MethodPost, "/api/v1/decisions", serveToken, `{"verb": "reject", "environment": "staging", "application": "shop", "images": ["web:1.0.0"]}`)
+	if got.status != http.StatusOK {
+		t.Errorf("in the scope: %d %s", got.status, got.text)
+	}
+}
+
 // A user decides as the login on the forge, and may not do more than with a comment.
 func TestServe_recordsDecisionsOfUsers(t *testing.T) {
 	t.Parallel()
@@ -160,6 +200,9 @@ func TestServe_recordsDecisionsOfUsers(t *testing.T) {
 	if found := s.repo.Git.Run("grep", "-h", "login", "promoter/_state"); !strings.Contains(found, `"ada"`) || strings.Contains(found, `"eve"`) {
 		t.Errorf("the state branch has %s", found)
 	}
+	if found := s.repo.Git.Run("show", "promoter/_state:prod/_all.json"); !strings.Contains(found, `"id"`) {
+		t.Errorf("no account is recorded, so that its user could rename it and be another one: %s", found)
+	}
 	if status, body := w.asUser("ada", freeze); status != http.StatusOK || !strings.Contains(body, `"unchanged":true`) {
 		t.Errorf("again: %d %s", status, body)
 	}
@@ -179,7 +222,7 @@ seal: {keys: ["file:%s"]}
 api:
   tokens:
     ops: {token: "env:API", roles: [operate]}
-    root: {token: "file:%s", roles: [operate, admin]}
+    root: {token: "file:%s", roles: [admin]}
 `, filepath.Join(s.dir, "data"), writeFile(t, filepath.Join(s.dir, "seal"), strings.Repeat("0123456789", 4)), admin))
 	w := s.launch(openService(t, file, s.secrets(), s.clock.Now), nil, slog.LevelInfo, app.ServeOptions{Debounce: -1})
 	w.reconciles()

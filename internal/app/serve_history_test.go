@@ -146,7 +146,7 @@ func TestServe_recordsActionsWhenTheyHappen(t *testing.T) {
 				continue
 			}
 			history, err := w.client(serveToken).History(t.Context(), api.HistoryQuery{Limit: 100})
-			_, metrics := w.get("/metrics")
+			metrics := w.metrics()
 			seen <- fmt.Sprint(linesOf(history), err, strings.Contains(metrics, `promoter_actions_total{action="`+action+`"} 1`))
 		}
 	}

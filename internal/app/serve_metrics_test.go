@@ -13,7 +13,12 @@ import (
 // get reads a page of the service.
 func (w *served) get(path string) (status int, text string) {
 	w.t.Helper()
-	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.url+path, nil)
+	return w.fetch(w.url + path)
+}
+
+func (w *served) fetch(url string) (status int, text string) {
+	w.t.Helper()
+	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -39,6 +44,16 @@ func (w *served) page(path string) string {
 	return text
 }
 
+// metrics reads what Prometheus scrapes.
+func (w *served) metrics() string {
+	w.t.Helper()
+	status, text := w.fetch("http://" + w.scraped + "/metrics")
+	if status != http.StatusOK {
+		w.t.Errorf("/metrics: %d", status)
+	}
+	return text
+}
+
 // An image is pushed, and the metrics count its webhook, the reconciliation, the
 // actions, and the requests.
 func TestServe_metrics(t *testing.T) {
@@ -53,7 +68,7 @@ func TestServe_metrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := w.page("/metrics")
+	text := w.metrics()
 	for _, want := range []string{
 		`promoter_webhooks_total\{receiver="images",status="2xx"\} 2`,
 		`promoter_webhooks_total\{receiver="images",status="4xx"\} 1`,
@@ -81,6 +96,14 @@ func TestServe_metrics(t *testing.T) {
 	} {
 		if !regexp.MustCompile(`(?m)^` + want + `$`).MatchString(text) {
 			t.Errorf("no %s", want)
+		}
+	}
+	if status, page := w.get("/metrics"); status != http.StatusNotFound || strings.Contains(page, "promoter_") {
+		t.Errorf("the address of webhooks and pages has metrics: %d\n%s", status, page)
+	}
+	for _, path := range []string{"/healthz", "/api/v1/status", "/webhooks/images", "/debug/pprof/"} {
+		if status, _ := w.fetch("http://" + w.scraped + path); status != http.StatusNotFound {
+			t.Errorf("the address of metrics has %s: %d", path, status)
 		}
 	}
 	for _, name := range []string{"acme", "gitops", "canary"} {

@@ -62,7 +62,7 @@ func TestServe_prometheus(t *testing.T) {
 	w.ever("reconcile error")
 	w.rests()
 
-	p := startPrometheus(t, program, strings.TrimPrefix(w.url, "http://"))
+	p := startPrometheus(t, program, w.scraped)
 	p.waitFor(`count_over_time(promoter_work_waiting[1m]) >= 3`)
 	for _, file := range []string{"delivery.json", "operation.json"} {
 		checkDashboard(t, p, filepath.Join("../../config/grafana", file))

@@ -30,9 +30,9 @@ environments:
   staging: {paths: ["staging/{application}.yaml"], after: [dev], land: push}
 `
 
-// pipelineReceivers may post for the application shop, and for another one.
+// pipelineReceivers may post for the applications shop and blog, and for blog alone.
 func pipelineReceivers(s *story) string {
-	return fmt.Sprintf(`  pipeline: {kind: snapshot, secret: "env:HOOK", snapshots: [{repositories: ["%s/acme/*"], applications: [shop]}]}
+	return fmt.Sprintf(`  pipeline: {kind: snapshot, secret: "env:HOOK", snapshots: [{repositories: ["%s/acme/*"], applications: [shop, blog]}]}
   elsewhere: {kind: snapshot, secret: "env:TOKEN", snapshots: [{repositories: ["%[1]s/acme/gitops"], applications: [blog]}]}
 `, s.forge.Host())
 }
@@ -268,13 +268,16 @@ func TestServe_refusedSnapshots(t *testing.T) {
 		{"no JSON", serveSecret, "", `{`, http.StatusBadRequest, "its body is not JSON"},
 		{"another resource", serveSecret, "", `{"kind": "Release"}`, http.StatusBadRequest, "it is no Snapshot"},
 		{"another repository", serveSecret, "?repository=acme/secret", `{"components": {` + web + `}}`, http.StatusNotFound, "for which receiver pipeline may post snapshots"},
-		{"an application of others", s.token, "?application=shop", `{"components": {` + web + `}}`, http.StatusNotFound, "there is no application shop for which receiver elsewhere may post"},
+		{"an application of others", s.token, "?application=shop", `{"components": {` + web + `}}`, http.StatusNotFound, `there is no application \"shop\" for which receiver elsewhere may post snapshots; there are blog"`},
+		{"no application", s.token, "?application=absent", `{"components": {` + web + `}}`, http.StatusNotFound, `there is no application \"absent\" for which receiver elsewhere may post snapshots; there are blog"`},
+		{"an image of an application of others", s.token, "?application=blog", `{"components": {` + web + `, "worker": "$R/acme/worker:1.0.0"}}`, http.StatusBadRequest, "no component of blog follows"},
+		{"an image of no application", s.token, "?application=blog", `{"components": {` + web + `, "absent": "$R/acme/absent:1.0.0"}}`, http.StatusBadRequest, "no component of blog follows"},
 		{"an image of no component", serveSecret, "?application=shop", `{"components": {` + web + `, "other": "$R/acme/other:1.1.0"}}`, http.StatusBadRequest, "no component of shop follows"},
 		{"no such tag", serveSecret, "?application=shop", `{"components": {"web": "$R/acme/web:9.9.9"}}`, http.StatusBadRequest, "the registry has no"},
 		{"no such digest", serveSecret, "?application=shop", `{"components": {"web": "$R/acme/web@sha256:` + strings.Repeat("0", 64) + `"}}`, http.StatusBadRequest, "the registry has no"},
 		{"a digest of another tag", serveSecret, "?application=shop", `{"components": {"web": "$R/acme/web:1.1.0@` + s.digests["web:1.0.0"] + `"}}`, http.StatusBadRequest, "the tag 1.1.0 of"},
 		{"several applications", serveSecret, "", `{"components": {` + web + `}}`, http.StatusBadRequest, "its images belong to the applications blog, shop"},
-		{"two applications", s.token, "?application=blog", `{"components": {` + web + `, "worker": "$R/acme/worker:1.0.0"}}`, http.StatusBadRequest, "belongs to the application shop, and the others to blog"},
+		{"two applications", serveSecret, "?application=blog", `{"components": {` + web + `, "worker": "$R/acme/worker:1.0.0"}}`, http.StatusBadRequest, "belongs to the application shop, and the others to blog"},
 		{"an unknown parameter", serveSecret, "?env=dev", `{"components": {` + web + `}}`, http.StatusBadRequest, "is not a parameter"},
 		{"large artifacts", serveSecret, "", `{"components": {` + web + `}, "artifacts": "` + strings.Repeat("x", 70_000) + `"}`, http.StatusBadRequest, "its artifacts are larger than 64 KiB"},
 	} {

@@ -26,11 +26,12 @@ import (
 // served is a service for a story.
 type served struct {
 	*story
-	url   string
-	lines chan string  // of the log
-	all   *logged      // lines since the start
-	stop  func()       // ends it, which is no error
-	db    *database.DB // nil: the test did not open it
+	url     string
+	scraped string       // the address of the metrics
+	lines   chan string  // of the log
+	all     *logged      // lines since the start
+	stop    func()       // ends it, which is no error
+	db      *database.DB // nil: the test did not open it
 }
 
 const (
@@ -83,12 +84,9 @@ func (s *story) secrets() func(string) (string, bool) {
 // and does not wait.
 func (s *story) launch(opened *serverfile.Server, db *database.DB, level slog.Level, o app.ServeOptions) *served {
 	s.t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(s.t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	w := &served{story: s, url: "http://" + listener.Addr().String(), lines: make(chan string, 1000), all: &logged{}, db: db}
-	o.Listener, o.Log = listener, slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+	listener, metrics := s.listens(), s.listens()
+	w := &served{story: s, url: "http://" + listener.Addr().String(), scraped: metrics.Addr().String(), lines: make(chan string, 1000), all: &logged{}, db: db}
+	o.Listener, o.MetricsListener, o.Log = listener, metrics, slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
 	ctx, cancel := context.WithCancel(s.t.Context())
 	ended, over := make(chan error, 1), make(chan struct{})
 	go func() {
@@ -120,6 +118,16 @@ func (s *story) launch(opened *serverfile.Server, db *database.DB, level slog.Le
 		}
 	})
 	return w
+}
+
+// listens listens on a free port.
+func (s *story) listens() net.Listener {
+	s.t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(s.t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return listener
 }
 
 // removeAfter is how long a test waits at its end for its service, which may write to a folder that is removed

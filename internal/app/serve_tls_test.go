@@ -79,7 +79,8 @@ func TestServe_tls(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	w.speaks(folder, address)
+	w.speaks(folder, "https://"+address+"/readyz")
+	w.speaks(folder, "https://"+w.scraped+"/metrics")
 	w.stop()
 }
 
@@ -101,8 +102,8 @@ func (w *served) keyless(folder string) {
 	}
 }
 
-// speaks checks the protocols.
-func (w *served) speaks(folder, address string) {
+// speaks checks the protocols at a URL.
+func (w *served) speaks(folder, url string) {
 	w.t.Helper()
 	pem, err := os.ReadFile(filepath.Join(folder, "tls.crt"))
 	if err != nil {
@@ -112,7 +113,7 @@ func (w *served) speaks(folder, address string) {
 	roots.AppendCertsFromPEM(pem)
 	trust := &tls.Config{RootCAs: roots, ServerName: "promoter.example.com", MinVersion: tls.VersionTLS12}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: trust.Clone(), ForceAttemptHTTP2: true}}
-	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, "https://"+address+"/readyz", nil)
+	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func (w *served) speaks(folder, address string) {
 	client.CloseIdleConnections()
 	old := trust.Clone()
 	old.MinVersion, old.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 //nolint:gosec // it has to be refused
-	conn, err := (&tls.Dialer{NetDialer: &net.Dialer{}, Config: old}).DialContext(w.t.Context(), "tcp", address)
+	conn, err := (&tls.Dialer{NetDialer: &net.Dialer{}, Config: old}).DialContext(w.t.Context(), "tcp", request.URL.Host)
 	if err == nil {
 		_ = conn.Close()
 		w.t.Error("TLS 1.1 is spoken")

@@ -228,7 +228,7 @@ func TestServe_tracesWithoutCollector(t *testing.T) {
 	w.notify("web:1.1.0")
 	w.until("opened")
 	w.ever("traces not exported") // by the timer of the exporter, which is another activity
-	if page := w.page("/metrics"); !regexp.MustCompile(`promoter_outbound_requests_total\{host="127.0.0.1:\d+",peer="collector",status="5xx"\} \d`).MatchString(page) {
+	if page := w.metrics(); !regexp.MustCompile(`promoter_outbound_requests_total\{host="127.0.0.1:\d+",peer="collector",status="5xx"\} \d`).MatchString(page) {
 		t.Errorf("the requests to the collector are not counted:\n%s", page)
 	}
 	w.stop()

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net"
@@ -92,7 +93,7 @@ func newTraces(c *connect.Connections, instance string, options ServeOptions) (*
 }
 
 // lastTracesTimeout is how long the end of the process waits for the collector.
-const lastTracesTimeout = 5 * time.Second
+const lastTracesTimeout = 2 * time.Second
 
 // closeTraces sends the last spans.
 func closeTraces(ctx context.Context, traces *telemetry.Traces) {
@@ -104,43 +105,51 @@ func closeTraces(ctx context.Context, traces *telemetry.Traces) {
 	traces.Close(ctx)
 }
 
-// listenProfiles opens the address for profiles; nil: there is none. Profiles contain
-// the memory with its secrets, so they are served to this machine only, unless an
-// operator requests otherwise.
-func listenProfiles(ctx context.Context, options ServeOptions) (net.Listener, error) {
-	address := options.Profiles
-	if address == "" {
+// listenMetrics opens the address for metrics and profiles; nil: there is none. It is not
+// the address of webhooks and pages: the metrics name the environments of all repositories.
+func listenMetrics(ctx context.Context, s *serverfile.Server, options ServeOptions) (net.Listener, error) {
+	address := s.File.Metrics.Listen
+	switch {
+	case options.MetricsListener != nil:
+		return options.MetricsListener, nil
+	case address == "" && options.Profiles != telemetry.NoProfiles:
+		return nil, fault.New(fault.Invalid, "--pprof: set metrics.listen in the server file: profiles are served there")
+	case address == "":
 		return nil, nil //nolint:nilnil // no listener is no error
-	}
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, fault.New(fault.Invalid, "--pprof %s: write 127.0.0.1:PORT", address)
-	}
-	if !options.ProfilesOpen && !outbound.IsLoopback(host) {
-		return nil, fault.New(fault.Invalid,
-			"--pprof %s: profiles show what is in memory, secrets too: write 127.0.0.1:PORT, or add --pprof-open if no "+
-				"other machine reaches that address",
-			address)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "--pprof: listen: %w", err)
+		return nil, fault.New(fault.Invalid, "metrics.listen: %w: another program may have the port", err)
 	}
 	return listener, nil
 }
 
-// profilesHeaderTimeout is the timeout for the header of a request. A response takes as
-// long as the requested profile.
-const profilesHeaderTimeout = 10 * time.Second
+// Limits of a client that reads metrics or profiles. Package pprof extends the time for a
+// response by that of the requested profile.
+const (
+	metricsReadTimeout  = 10 * time.Second
+	metricsWriteTimeout = time.Minute
+	metricsMaxHeader    = 16 << 10
+)
 
-// serveProfiles serves profiles until the context ends, and aborts those in progress.
-func serveProfiles(ctx context.Context, listener net.Listener) error {
-	server := &http.Server{Handler: telemetry.Profiles(), ReadHeaderTimeout: profilesHeaderTimeout}
+// serveMetrics serves metrics and profiles until the context ends, and aborts requests in
+// progress. It uses the certificate of the service, if there is one.
+func serveMetrics(ctx context.Context, listener net.Listener, answer http.Handler, certificate *tls.Config) error {
+	server := &http.Server{
+		Handler: answer, MaxHeaderBytes: metricsMaxHeader,
+		ReadTimeout: metricsReadTimeout, WriteTimeout: metricsWriteTimeout, IdleTimeout: metricsWriteTimeout,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // about errors of clients
+	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
-	err := server.Serve(listener)
+	serve := server.Serve
+	if certificate != nil {
+		server.TLSConfig = certificate.Clone() // the server adds protocols
+		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+	}
+	err := serve(listener)
 	if ctx.Err() != nil {
 		return nil
 	}
-	return fmt.Errorf("profiles: %w", err)
+	return fmt.Errorf("metrics: %w", err)
 }

@@ -26,12 +26,14 @@ type Resource string
 
 // The resources. Their values complete "more than N …" in errors.
 const (
-	Parsed   Resource = "bytes of parsed files"             // consumer: the file
-	Requests Resource = "requests to registries"            // consumer: the host
-	Received Resource = "bytes from registries"             // consumer: the host
-	Tags     Resource = "bytes of tags"                     // consumer: the image repository
-	Matching Resource = "steps of regular expressions"      // consumer: the image repository
-	Elapsed  Resource = "milliseconds of waiting for hosts" // consumer: the host; never limited, for the error about the time
+	Parsed    Resource = "bytes of parsed files"             // consumer: the file
+	Requests  Resource = "requests to registries"            // consumer: the host
+	Received  Resource = "bytes from registries"             // consumer: the host
+	Tags      Resource = "bytes of tags"                     // consumer: the image repository
+	Matching  Resource = "steps of regular expressions"      // consumer: the image repository
+	Paths     Resource = "steps of path patterns"            // consumer: the config file
+	Rendering Resource = "milliseconds of rendering"         // consumer: the kustomization or chart
+	Elapsed   Resource = "milliseconds of waiting for hosts" // consumer: the host; never limited, for the error about the time
 )
 
 // Limit is how much of a resource may be used.
@@ -48,17 +50,24 @@ type Limits map[Resource]Limit
 // about one MiB of the slowest files, or takes 200 million steps of expressions.
 func Defaults() Limits {
 	return Limits{
-		Parsed:   {Total: 128 << 20},
-		Requests: {Total: 60_000, Each: 30_000},
-		Received: {Total: 512 << 20, Each: 256 << 20},
-		Tags:     {Total: 128 << 20, Each: 16 << 20},
-		Matching: {Total: 5_000_000_000},
+		Parsed:    {Total: 128 << 20},
+		Requests:  {Total: 60_000, Each: 30_000},
+		Received:  {Total: 512 << 20, Each: 256 << 20},
+		Tags:      {Total: 128 << 20, Each: 16 << 20},
+		Matching:  {Total: 5_000_000_000},
+		Paths:     {Total: 5_000_000_000},
+		Rendering: {Total: 60_000},
 	}
 }
 
 // ErrExceeded is in the chain of every error about an exceeded limit. It is about one
 // reconciliation: others that need the same must not get it as a result.
 var ErrExceeded = errors.New("the reconciliation is over its budget")
+
+// ErrExhausted is an ErrExceeded about all consumers together. What was refused then depends on the order in which
+// they came, so nothing may follow from the rest. The limit of one consumer concerns only that one: it cannot stop
+// the others.
+var ErrExhausted = fmt.Errorf("%w", ErrExceeded)
 
 // maxConsumers limits the consumers of one resource that are remembered.
 const maxConsumers = 4096
@@ -95,8 +104,12 @@ func From(ctx context.Context) *Budget {
 }
 
 // Spend charges the budget of a context with n units of a resource that a consumer used.
-// It returns an Invalid fault when a limit is exceeded.
+// It returns an Invalid fault when a limit is exceeded, and the error of the context when it has ended: what is charged
+// takes long, and must not continue then.
 func Spend(ctx context.Context, resource Resource, consumer string, n int64) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s for %s: %w", resource, consumer, context.Cause(ctx))
+	}
 	return From(ctx).spend(resource, consumer, n)
 }
 
@@ -121,9 +134,25 @@ func (b *Budget) spend(resource Resource, consumer string, n int64) error {
 	case limit.Each > 0 && of.by[consumer] > limit.Each:
 		return fault.New(fault.Invalid, "%w: more than %d %s for %s", ErrExceeded, limit.Each, resource, consumer)
 	case limit.Total > 0 && of.total > limit.Total:
-		return fault.New(fault.Invalid, "%w: more than %d %s; most: %s", ErrExceeded, limit.Total, resource, Largest(of.by))
+		return fault.New(fault.Invalid, "%w: more than %d %s; most: %s", ErrExhausted, limit.Total, resource, Largest(of.by))
 	}
 	return nil
+}
+
+// Exhausted returns the error of Spend if the budget of a context has been used up, so that work does not begin whose
+// use is known only after it.
+func Exhausted(ctx context.Context, resource Resource) error {
+	b := From(ctx)
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	limit, of := b.limits[resource].Total, b.used[resource]
+	if limit == 0 || of == nil || of.total < limit {
+		return nil
+	}
+	return fault.New(fault.Invalid, "%w: more than %d %s; most: %s", ErrExhausted, limit, resource, Largest(of.by))
 }
 
 // forgetSmall drops consumers that used less than the average: they are not among the

@@ -16,6 +16,7 @@ import (
 	"promoter/internal/certificate/certificatetest"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/fault"
+	"promoter/internal/secret/secrettest"
 )
 
 // certified is the source of a certificate in a folder, and a log.
@@ -58,7 +59,7 @@ func TestCertificate_renewed(t *testing.T) {
 	if serial := serialOf(t, c); serial != "2" || !strings.Contains(logged.String(), "certificate reloaded") {
 		t.Errorf("after the time: %s\n%s", serial, logged)
 	}
-	certificatetest.Swap(t, folder, "half", map[string][]byte{"tls.crt": []byte("not yet written"), "tls.key": nil})
+	secrettest.Swap(t, folder, "half", map[string]string{"tls.crt": "not yet written", "tls.key": ""})
 	logged.Reset()
 	for range 3 {
 		now = now.Add(certificateInterval)
@@ -92,10 +93,10 @@ func TestOpen_refuses(t *testing.T) {
 		}, []string{"server.yaml:4:3", "tls.key", "no such file"}},
 		"the key of another": {func(t *testing.T, folder string) {
 			t.Helper()
+			one, err := os.ReadFile(filepath.Join(folder, "tls.key"))
 			certificatetest.Write(t, folder, "2", now)
-			one, err := os.ReadFile(filepath.Join(folder, "1", "tls.key"))
 			if err == nil {
-				err = os.WriteFile(filepath.Join(folder, "2", "tls.key"), one, 0o600)
+				err = os.WriteFile(filepath.Join(folder, "tls.key"), one, 0o600)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -103,7 +104,7 @@ func TestOpen_refuses(t *testing.T) {
 		}, []string{"server.yaml:4:3", "do not make a certificate with its key", "does not match"}},
 		"nothing in it": {func(t *testing.T, folder string) {
 			t.Helper()
-			certificatetest.Swap(t, folder, "2", map[string][]byte{"tls.crt": {}, "tls.key": {}})
+			secrettest.Swap(t, folder, "2", map[string]string{"tls.crt": "", "tls.key": ""})
 		}, []string{"server.yaml:4:3", "empty"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -167,7 +168,7 @@ func TestCertificate_shownNothing(t *testing.T) {
 	if err := s.verifyOwnCertificate(tls.ConnectionState{}); fault.KindOf(err) != fault.Unauthorized {
 		t.Errorf("no certificate was shown: %v", err)
 	}
-	certificatetest.Swap(t, folder, "none", map[string][]byte{"tls.crt": []byte("not yet written"), "tls.key": nil})
+	secrettest.Swap(t, folder, "none", map[string]string{"tls.crt": "not yet written", "tls.key": ""})
 	if err := s.verifyOwnCertificate(tls.ConnectionState{PeerCertificates: []*x509.Certificate{{}}}); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("the file holds none: %v", err)
 	}

@@ -47,8 +47,8 @@ func checkServer(t *testing.T, server *serverconfig.Config, variables map[string
 	if _, serves := variables["PROMOTER_LISTEN"]; !serves {
 		return
 	}
-	if server.Listen != ":8080" || server.Data != "/var/lib/promoter" {
-		t.Errorf("listen %q, data %q", server.Listen, server.Data)
+	if server.Listen != ":8080" || server.Metrics.Listen != ":9090" || server.Data != "/var/lib/promoter" {
+		t.Errorf("listen %q, metrics %q, data %q", server.Listen, server.Metrics.Listen, server.Data)
 	}
 	_, postgresql := variables["PROMOTER_DATABASE_URL"]
 	if server.Database.URL.IsZero() == postgresql || (server.Database.Path == "") != postgresql {

@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"promoter/internal/memory"
+	manifests "promoter/internal/rendered"
 )
 
 // Every pod runs as non-root, with a read-only root file system, and without
@@ -76,8 +80,7 @@ func written(c container) []string {
 	return folders
 }
 
-// drain is how long `serve` waits for work in progress: drainFor of
-// internal/app.
+// drain is the most seconds that `serve` takes to exit: EndTimeout of internal/cli/console, and a margin.
 const drain = 20
 
 // The termination grace period of a pod is longer than promoter needs to stop.
@@ -92,6 +95,41 @@ func TestPods_endInTime(t *testing.T) {
 			t.Errorf("the pod has %d seconds to end, and needs %d for the pause, %d to finish, and some", given, pause, drain)
 		}
 	})
+}
+
+// What one child process that renders manifests may need, with all that run at once and two reconciliations, fits into
+// the memory of the container.
+func TestPods_memoryFitsRendering(t *testing.T) {
+	t.Parallel()
+	eachPod(t, func(t *testing.T, made pod) {
+		limit := bytesOf(t, made.Containers[0].Resources.Limits.Memory)
+		divided := memory.Divide(limit/10*9, manifests.MinMemory, manifests.MaxMemory) // as cmd/promoter sets it
+		if divided.Children < 1 || divided.Child != manifests.MaxMemory {
+			t.Errorf("%d MiB leave %d children %d MiB each", limit>>20, divided.Children, divided.Child>>20)
+		}
+		if all := int64(divided.Children)*divided.Child + divided.Own; all > limit/10*9 {
+			t.Errorf("everything needs %d MiB of %d MiB", all>>20, limit>>20)
+		}
+		if divided.Own < 2*memory.Reconciliation {
+			t.Errorf("%d MiB are left for reconciliations", divided.Own>>20)
+		}
+	})
+}
+
+// bytesOf returns a quantity of memory, such as 1Gi.
+func bytesOf(t *testing.T, quantity string) int64 {
+	t.Helper()
+	for unit, size := range map[string]int64{"Mi": 1 << 20, "Gi": 1 << 30} {
+		if number, found := strings.CutSuffix(quantity, unit); found {
+			n, err := strconv.ParseInt(number, 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n * size
+		}
+	}
+	t.Fatalf("the memory limit is %q", quantity)
+	return 0
 }
 
 // eachPod calls check with the pod of each case.

@@ -123,6 +123,7 @@ type container struct {
 	Args            []string
 	Env             []map[string]any
 	SecurityContext map[string]any `yaml:"securityContext"`
+	Resources       struct{ Limits struct{ Memory string } }
 	VolumeMounts    []struct {
 		Name      string
 		MountPath string `yaml:"mountPath"`

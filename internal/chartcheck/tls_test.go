@@ -27,7 +27,7 @@ func TestTLS(t *testing.T) {
 	}
 	for _, want := range []string{
 		"{name: tls, mountPath: /run/tls, readOnly: true}", "secret: {secretName: promoter-tls, defaultMode: 0440}",
-		`scheme: https, tlsConfig: {"serverName":"promoter.example.com"}`,
+		"scheme: https", `tlsConfig: {"serverName":"promoter.example.com"}`,
 	} {
 		if !strings.Contains(out.text, want) {
 			t.Errorf("there is no %s", want)

@@ -141,7 +141,11 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 	} else if err := c.askRegistries(ctx, &observation, options, failed); err != nil {
 		return nil, err
 	}
-	if err := askFacts(ctx, &observation, decide.MirrorLookups(observation), options, failed); err != nil {
+	lookups, err := decide.MirrorLookups(ctx, observation)
+	if err != nil {
+		return nil, err
+	}
+	if err := askFacts(ctx, &observation, lookups, options, failed); err != nil {
 		return nil, err
 	}
 
@@ -194,9 +198,15 @@ func explained(
 func (c *Checkout) preview(
 	ctx context.Context, observation promotion.Observation, decided state.State, now time.Time, named bool, branchOf map[string]*branch,
 ) ([]TargetPreview, error) {
-	decisions := decide.Plan(observation, now)
+	decisions, err := decide.Plan(ctx, observation, now)
+	if err != nil {
+		return nil, err
+	}
 	observation.State = decided
-	obeying := decide.Plan(observation, now) // of the same targets
+	obeying, err := decide.Plan(ctx, observation, now) // of the same targets
+	if err != nil {
+		return nil, err
+	}
 	if !named {
 		decisions = obeying
 	}

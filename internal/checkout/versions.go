@@ -88,7 +88,11 @@ func (c *Checkout) askRegistries(ctx context.Context, observation *promotion.Obs
 		return err
 	}
 
-	return askFacts(ctx, observation, decide.Lookups(*observation), options, failed)
+	lookups, err := decide.Lookups(ctx, *observation)
+	if err != nil {
+		return err
+	}
+	return askFacts(ctx, observation, lookups, options, failed)
 }
 
 // selected returns what the registry has of a component, and what is selected.

@@ -44,7 +44,7 @@ func cliReference(root *cobra.Command) string {
 	b.WriteString("# Reference: command line\n\n<!-- Generated from the commands in internal/cli by go generate. Do not edit. -->\n\n" +
 		"The help of every command, as `promoter COMMAND --help` and `promoter man` print it. [Commands](../commands.md) explains\n" +
 		"what they print, and [JSON output](json.md) the forms of `-o json`. Every command also has the flag `--help`. An interrupted\n" +
-		"command exits with 130.\n")
+		"command exits with 130, or with 3 if its work does not end within 20 seconds.\n")
 	for _, group := range root.Groups() {
 		var links []string
 		for _, command := range root.Commands() {

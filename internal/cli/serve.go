@@ -25,8 +25,8 @@ type serveFlags struct {
 	quiet  time.Duration
 	format string
 	level  string
-	pprof  string
-	open   bool // --pprof may be an address that other machines reach
+	pprof  bool
+	open   bool // --pprof for clients on other machines too
 }
 
 func newServe(system console.System) *cobra.Command {
@@ -43,9 +43,11 @@ PostgreSQL ('database') if several replicas share the work. If the database is l
 history is lost: everything else is read again from Git, the registries, and the forges.
 
 serve needs a server file. Webhooks arrive at /webhooks/NAME; /healthz reports that the process
-responds, /readyz that it can work. On SIGTERM or Ctrl-C, serve finishes the work in progress.
+responds, /readyz that it can work. 'metrics.listen' is the address of /metrics. On SIGTERM or
+Ctrl-C, serve finishes the work in progress and exits within 20 seconds.
 
-Exit codes: 0 stopped; 1 it could not start or could not continue.`,
+Exit codes: 0 stopped; 1 it could not start or could not continue; 3 stopped, and work did not end
+in time.`,
 		Example: `  promoter serve --config promoter-server.yaml
   promoter serve --dry-run --log text`,
 		Args: flag.NoArguments,
@@ -57,8 +59,8 @@ Exit codes: 0 stopped; 1 it could not start or could not continue.`,
 	set.DurationVar(&flags.quiet, "quiet", 5*time.Second, "debounce: `DURATION` to wait after a webhook before reconciling a repository")
 	set.StringVar(&flags.format, "log", "json", "log `FORMAT`: json or text")
 	set.StringVar(&flags.level, "log-level", "info", "log `LEVEL`: debug, info, warn, or error")
-	set.StringVar(&flags.pprof, "pprof", "", "`ADDRESS` that serves profiles of the process, such as 127.0.0.1:6060 (default: none)")
-	set.BoolVar(&flags.open, "pprof-open", false, "allow --pprof on an address that other machines reach; profiles show memory contents")
+	set.BoolVar(&flags.pprof, "pprof", false, "serve profiles of the process at /debug/pprof/ of metrics.listen, to this machine only")
+	set.BoolVar(&flags.open, "pprof-open", false, "serve them to other machines too; profiles show memory contents, secrets included")
 	return command
 }
 
@@ -78,7 +80,7 @@ func runServe(command *cobra.Command, flags serveFlags, system console.System) e
 	options := app.ServeOptions{
 		DryRun: flags.dryRun, Debounce: flags.quiet,
 		Build: telemetry.Build{Version: version.Version, Commit: version.Revision},
-		Log:   log, Profiles: flags.pprof, ProfilesOpen: flags.open,
+		Log:   log, Profiles: profilesOf(flags),
 		Listening: func(at net.Addr) { log.Info("listening", slog.String("address", at.String())) },
 	}
 	if flags.quiet == 0 {
@@ -92,6 +94,17 @@ func runServe(command *cobra.Command, flags serveFlags, system console.System) e
 		log.Info("stopped")
 	}
 	return err
+}
+
+// profilesOf is who may read profiles.
+func profilesOf(flags serveFlags) telemetry.Profiles {
+	switch {
+	case flags.open:
+		return telemetry.OpenProfiles
+	case flags.pprof:
+		return telemetry.LocalProfiles
+	}
+	return telemetry.NoProfiles
 }
 
 // newLog returns a logger for programs or for users.

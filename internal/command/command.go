@@ -1,5 +1,5 @@
 // Package command reads the commands that users write in comments on pull
-// requests: a line that begins with "/promoter".
+// requests: a line that begins with "/promoter", and that readers of the comment see as such.
 package command
 
 import (
@@ -17,10 +17,7 @@ import (
 // Prefix begins the line of a command.
 const Prefix = "/promoter"
 
-const (
-	maxLine     = 1000 // bytes of a command
-	maxCommands = 100  // commands that are counted in one comment
-)
+const maxLine = 1000 // bytes of a command
 
 // Command is the command of one comment.
 type Command struct {
@@ -71,16 +68,18 @@ func (u Usage) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s", Prefix, u.Verb, u.Argument))
 }
 
-// Read returns the command of a comment; false if the comment has none. Lines in
-// code blocks, quotes, and HTML comments are ignored. If there are several
-// commands, none is executed, because their order of intent is unknown.
+// Read returns the command of a comment; false if the comment has none. A command is what
+// readers of the comment see as one: lines in quotes, code, HTML, and the like are ignored. If
+// there are several commands, none is executed, because their order of intent is unknown.
 func Read(comment string) (Command, bool) {
 	lines := commandLines(comment)
-	switch len(lines) {
-	case 0:
+	switch {
+	case len(lines) == 0:
 		return Command{}, false
-	case 1:
-		return Parse(lines[0]), true
+	case len(lines) == 1 && lines[0].markup:
+		return Command{Problem: "a command is plain text; write it without HTML"}, true
+	case len(lines) == 1:
+		return Parse(lines[0].text), true
 	}
 	return Command{Problem: "a comment can contain only one command; write each command in its own comment"}, true
 }
@@ -179,88 +178,4 @@ func (c Command) String() string {
 		}
 	}
 	return text
-}
-
-// commandLines returns what follows the prefix in each line that is a command.
-func commandLines(comment string) []string {
-	var found []string
-	var block markdownBlock
-	for line := range strings.SplitSeq(strings.ReplaceAll(comment, "\r\n", "\n"), "\n") {
-		if block.hides(line) {
-			continue
-		}
-		rest, begins := strings.CutPrefix(line, Prefix)
-		if begins && (rest == "" || rest[0] == ' ' || rest[0] == '\t') {
-			found = append(found, strings.TrimSpace(rest))
-		}
-		if len(found) == maxCommands {
-			break
-		}
-	}
-	return found
-}
-
-// markdownBlock is the block that the current line is in.
-// https://spec.commonmark.org/0.31.2/#fenced-code-blocks
-type markdownBlock struct {
-	fence   string // that closes the code block; empty: no code block is open
-	comment bool   // an HTML comment is open
-}
-
-// hides reports whether a line is in a code block or an HTML comment, and follows
-// what the line opens and closes. A line in which a comment only begins is text.
-func (b *markdownBlock) hides(line string) bool {
-	if b.fence != "" {
-		if closesFence(line, b.fence) {
-			b.fence = ""
-		}
-		return true
-	}
-	wasComment := b.comment
-	b.comment = opensComment(line, b.comment)
-	if wasComment {
-		return true
-	}
-	b.fence = opensFence(line)
-	return b.fence != ""
-}
-
-// opensFence returns the fence that a line opens: three or more backticks or
-// tildes, after at most three spaces.
-func opensFence(line string) string {
-	text := strings.TrimLeft(line, " ")
-	if len(line)-len(text) > 3 || text == "" || text[0] != '`' && text[0] != '~' {
-		return ""
-	}
-	n := len(text) - len(strings.TrimLeft(text, text[:1]))
-	if n < 3 || text[0] == '`' && strings.Contains(text[n:], "`") {
-		return ""
-	}
-	return text[:n]
-}
-
-// closesFence reports whether a line closes a fence: at least as many of the same
-// character, and nothing else.
-func closesFence(line, fence string) bool {
-	text := strings.TrimLeft(line, " ")
-	if len(line)-len(text) > 3 {
-		return false
-	}
-	text = strings.TrimRight(text, " \t")
-	return len(text) >= len(fence) && strings.Trim(text, fence[:1]) == ""
-}
-
-// opensComment reports whether an HTML comment is open at the end of a line.
-func opensComment(line string, open bool) bool {
-	for {
-		delimiter := "<!--"
-		if open {
-			delimiter = "-->"
-		}
-		_, rest, found := strings.Cut(line, delimiter)
-		if !found {
-			return open
-		}
-		line, open = rest, !open
-	}
 }

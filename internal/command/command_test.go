@@ -32,7 +32,12 @@ func TestRead_forms(t *testing.T) {
 		"```\n/promoter resume\n```\n/promoter hold":           {Verb: verb.Hold},
 		"<!-- a\n/promoter resume\n-->\n/promoter hold":        {Verb: verb.Hold},
 		"``` `inline` ```\n/promoter hold":                     {Verb: verb.Hold},
-		"/promoter hold <!-- a -->":                            {Verb: verb.Hold, Reason: "<!-- a -->"},
+		"/promoter hold <!-- a -->":                            {Verb: verb.Hold},
+		"/promoter hold a <!-- b\nc --> d":                     {Verb: verb.Hold, Reason: "a"},
+		"/promoter reject <!-- why? -->":                       {Verb: verb.Reject, Problem: "reject requires a reason"},
+		"/promoter promote prod <!-- --bypass soak b -->":      {Verb: verb.Promote, Environment: "prod"},
+		"/promoter promote prod <del> --bypass soak b</del>":   {Problem: "a command is plain text; write it without HTML"},
+		"/promoter hold see `web` and [it](https://a.b)":       {Verb: verb.Hold, Reason: "see `web` and [it](https://a.b)"},
 		"/promoter hold \xff":                                  {Verb: verb.Hold, Reason: "\uFFFD"},
 		"/promoter reject":                                     {Verb: verb.Reject, Problem: "reject requires a reason"},
 		"/promoter promote":                                    {Verb: verb.Promote, Problem: "promote requires an environment"},
@@ -68,7 +73,7 @@ func TestRead_otherText(t *testing.T) {
 		"", "hold", "please /promoter hold", " /promoter hold", "    /promoter hold", "> /promoter hold", "- /promoter hold",
 		"`/promoter hold`", "/promoters hold", "/promoter-hold", "//promoter hold", "/PROMOTER hold", "promoter hold",
 		"```\n/promoter hold\n```", "```sh\n/promoter hold", "   ~~~\n/promoter hold\n~~", "````\n```\n/promoter hold\n````",
-		"<!--\n/promoter hold\n-->", "a <!-- b\n/promoter hold", "<!-- a --> <!--\n/promoter hold\n--> <!-- b",
+		"<!--\n/promoter hold\n-->", "a <!-- b\n/promoter hold -->", "<!-- a --> <!--\n/promoter hold\n--> <!-- b",
 	} {
 		if got, found := command.Read(comment); found {
 			t.Errorf("%q has the command %+v", comment, got)
@@ -85,11 +90,15 @@ func TestCommand_String(t *testing.T) {
 	}
 }
 
-// FuzzRead checks for any comment that the commands are limited, one line, and the same when it is written again.
+// FuzzRead checks for any comment that the command is limited, one line, and the same when it is
+// read again, and that no reader sees a command in what is quoted or code.
 func FuzzRead(f *testing.F) {
 	for _, comment := range []string{
 		"/promoter hold because", "/promoter promote prod", "```\n/promoter hold\n```", "<!--\n/promoter hold\n-->", "~~~\r\n/promoter\r\n",
-		"/promoter hold \xff\u2028", "/promoter reject <!-- -->", "/promoter\n/promoter",
+		"/promoter hold \xff\u2028", "/promoter reject <!-- -->", "/promoter\n/promoter", "> a\n/promoter hold", ">>>\n/promoter hold\n>>>",
+		"<details>\n\n/promoter hold\n\n</details>", "a | b\n- | -\n/promoter hold", "$$\n/promoter hold\n$$", "a\n: b\n/promoter hold",
+		"[^1]: a\n/promoter hold\n\n[^1]", "[a]: /b '\n/promoter hold\n'", "- a\n/promoter hold", "---\n/promoter hold\n---", "a\r/promoter hold",
+		"\\[\n/promoter hold\n\\]", "</blockquote>\n\n/promoter hold", "<div><!--\n\n/promoter hold\n\n--></div>", "a `\n/promoter hold\n`",
 	} {
 		f.Add(comment)
 	}
@@ -104,11 +113,31 @@ func FuzzRead(f *testing.F) {
 		if got.Environment != "" && !field.ValidName(got.Environment) {
 			t.Fatalf("%q is about %q", comment, got.Environment)
 		}
+		for how, hidden := range map[string]string{"quoted": quoted(comment), "in a fence": fenced(comment)} {
+			if got, found := command.Read(hidden); found {
+				t.Fatalf("%q, which is %s, has the command %+v", hidden, how, got)
+			}
+		}
 		if !found || got.Problem != "" {
 			return
 		}
-		if again, _ := command.Read("/promoter " + got.String()); !reflect.DeepEqual(again, got) {
+		if again := command.Parse(got.String()); !reflect.DeepEqual(again, got) {
 			t.Fatalf("%q is %+v, and that is %+v", comment, got, again)
 		}
 	})
+}
+
+// quoted returns a comment as forges quote it in a reply.
+func quoted(comment string) string {
+	lines := strings.NewReplacer("\r\n", "\n> ", "\r", "\n> ", "\n", "\n> ")
+	return "> " + lines.Replace(comment)
+}
+
+// fenced returns a comment as code.
+func fenced(comment string) string {
+	fence := "```"
+	for strings.Contains(comment, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + comment + "\n" + fence
 }

@@ -72,7 +72,7 @@ func (r Reader) reply(
 			if err != nil {
 				return err
 			}
-			parsed, _ := command.Read("/promoter " + reply.Command)
+			parsed := command.Parse(reply.Command)
 			targets := targetsOf(o, parsed, about)
 			if parsed.Verb == verb.Explain {
 				facts := explain.Facts{Observation: o.Promotion, Decisions: decided.Decisions, Proposals: decided.Proposals}

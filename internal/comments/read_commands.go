@@ -62,6 +62,7 @@ type Reader struct {
 	Bypasses    Bypasses               // nil: no user may bypass conditions and gates
 	Events      CommentEvents          // nil: no webhook reports comments
 	Refresh     func(c *config.Config) // nil: nothing is cached about the components of a config
+	Parsed      *Parsed                // nil: each reconciliation parses all comments
 	Now         func() time.Time
 	Log         *slog.Logger
 }
@@ -114,11 +115,17 @@ func (r Reader) Read(ctx context.Context, o Observed, failures *repo.Collector) 
 	waiting := map[string]bool{} // users
 	tried := 0
 	refusals := 0
-	left := false
 	forgotten := 0 // commands that promoter answered and that the state does not list
 	authors := map[string]authorPermission{}
 	maxRefusals := min(maxRefusals, state.MaxOutsiders-o.Promotion.State.Outsiders())
-	commands := commandsIn(o, comments)
+	commands, all, err := commandsIn(ctx, o, comments, parser{memory: r.Parsed})
+	if err != nil {
+		return done, err
+	}
+	left := !all
+	if left {
+		done.Next = o.Now.Add(webhookDelay)
+	}
 	digests, err := r.digests(ctx, commands)
 	if err != nil {
 		return done, failures.AddOrStop(ctx, "comments", fmt.Errorf("read which comments webhooks reported: %w", err))
@@ -282,20 +289,29 @@ func nextFrom(from time.Time, listed []scm.Comment, end bool) time.Time {
 
 // commandsIn returns the comments of users that contain an unprocessed command, in the
 // order in which they were written. An edited comment is ignored: it is not what its
-// author sent, or not what others replied to.
-func commandsIn(o Observed, comments []scm.Comment) []userCommand {
-	var commands []userCommand
+// author sent, or not what others replied to. It reports whether these are all: comments after the last one that was
+// parsed wait, so that the commands of a user keep their order.
+func commandsIn(ctx context.Context, o Observed, comments []scm.Comment, parser parser) (commands []userCommand, all bool, err error) {
+	all = true
 	for _, c := range comments {
 		bot := c.Bot || c.Author.Bot || c.Author.Login == "" || c.Author.Same(o.Self)
 		if bot || c.Edited || !o.Promotion.State.IsUnprocessed(c.ID, c.Created, o.Now) {
 			continue
 		}
-		if read, found := command.Read(c.Body); found {
-			commands = append(commands, userCommand{Comment: c, command: read})
+		parsed, in, err := parser.command(ctx, c.Body)
+		if err != nil {
+			return nil, false, err
+		}
+		if !in {
+			all = false
+			break
+		}
+		if parsed.found {
+			commands = append(commands, userCommand{Comment: c, command: parsed.command})
 		}
 	}
 	slices.SortFunc(commands, func(a, b userCommand) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
 	})
-	return commands
+	return commands, all, nil
 }

@@ -32,7 +32,7 @@ type rawApplication struct {
 	Settle strictyaml.Located[time.Duration] `yaml:"settle"`
 	// Require the same version of all components. Not with `select.tag`. Default: `false`.
 	SameVersion strictyaml.Located[bool] `yaml:"sameVersion"`
-	// Labels for metrics and filters. They do not affect decisions.
+	// Labels for metrics and filters, at most 20. They do not affect decisions.
 	Labels strictyaml.Map[strictyaml.Located[string]] `yaml:"labels"`
 	// Settings of environments that differ for these applications. They override those of the environment key by
 	// key. See docs/configuration.md#applications.

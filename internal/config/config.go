@@ -75,6 +75,8 @@ type Config struct {
 	layers   []layer
 	settings []setting.RawOverride // of each environment, without layers
 	order    []string              // environments, parents first
+
+	ancestors map[string]environmentSet // of each environment
 }
 
 // rawConfig is the file .promoter.yaml of a GitOps repository.
@@ -172,6 +174,9 @@ func build(file string, in *input) *Config {
 	c.settings = in.environmentSettings()
 	for i, raw := range c.settings {
 		c.Environments[i].Settings = raw.Settings()
+	}
+	if !in.report.Failed() { // without cycles and unknown names
+		c.ancestors = ancestorsOf(c)
 	}
 	loadWrites(in, c)
 	checkSameImage(in, c)

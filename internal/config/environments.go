@@ -47,7 +47,7 @@ type rawEnvironment struct {
 	Exclude strictyaml.List `yaml:"exclude"`
 	// Values that promoter does not find by itself. See docs/configuration.md#write.
 	Write []*rawWrite `yaml:"write"`
-	// Labels for metrics and filters. They do not affect decisions.
+	// Labels for metrics and filters, at most 20. They do not affect decisions.
 	Labels strictyaml.Map[strictyaml.Located[string]] `yaml:"labels"`
 
 	// Repositories that the files name instead of those that components follow: `HOST/PATH: HOST/PATH`, the
@@ -374,6 +374,28 @@ func (e *Environment) Match(file string) (application string, ok bool) {
 	default:
 		return field.NameOf(captured, captured), true
 	}
+}
+
+// prefixCost is how many steps it takes to compare a file with a pattern that begins otherwise.
+const prefixCost = 4
+
+// MatchCost returns about how many steps it takes to match a file: its bytes for each pattern that may match it.
+// Exclusions are compared only in the paths of the environment.
+func (e *Environment) MatchCost(file string) (steps int64) {
+	if e.match == nil {
+		return 0
+	}
+	may := len(e.match.paths) == 0
+	for _, path := range e.match.paths {
+		if steps += prefixCost; path.MayMatch(file) {
+			steps += int64(len(file))
+			may = true
+		}
+	}
+	if may {
+		steps += int64(len(file) * len(e.match.excludes))
+	}
+	return steps
 }
 
 // Excludes reports whether the config keeps a file out of the environment, by exclude.

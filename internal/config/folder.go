@@ -32,6 +32,7 @@ func Folder(repositories []image.Repository) (*Config, error) {
 			},
 		}},
 	}
+	c.ancestors = ancestorsOf(c)
 	// A repository is named by its last segment, or by its full name when two have the
 	// same last segment.
 	times := map[string]int{}

@@ -3,6 +3,7 @@ package config_test
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -38,6 +39,13 @@ func TestLoad_hostile(t *testing.T) {
 		"too many components": {
 			"version: 1\ncomponents:\n" + repeat(2001, "  c%d: {image: a/b, select: {tag: x}}\n") + "environments: {dev: {}}\n", "more than 2000",
 		},
+		"every environment after every other one": {
+			head + "environments:\n" + afterAll(500), "h.yaml:105:289: the environments and applications have more than 5000 parents", // in e100
+		},
+		"every environment after every other one, in an application": {
+			head + "environments:\n" + repeat(200, "  e%[1]d: {paths: ['e%[1]d/{application}']}\n") + "applications:\n  a:\n    environments:\n" +
+				regexp.MustCompile(`(?m)^  (e.*)paths: \[.*?\], `).ReplaceAllString(afterAll(200), "      $1"), "more than 5000 parents",
+		},
 		"every pattern with every pattern": {
 			"version: 1\ncomponents:\n" + repeat(2000, "  c%[1]d: {image: 'quay.io/*-%[1]d/*', select: {tag: x}}\n") + "environments: {dev: {}}\n", "comparisons",
 		},
@@ -70,6 +78,17 @@ func TestLoad_hostile(t *testing.T) {
 			checkProblems(t, c != nil, problems)
 		})
 	}
+}
+
+// afterAll returns environments, each after all earlier ones.
+func afterAll(count int) string {
+	var b strings.Builder
+	var earlier []string
+	for i := range count {
+		fmt.Fprintf(&b, "  e%[1]d: {paths: ['e%[1]d/{application}'], after: [%[2]s]}\n", i, strings.Join(earlier, ", "))
+		earlier = append(earlier, fmt.Sprint("e", i))
+	}
+	return b.String()
 }
 
 // bomb doubles its way to ten million entries.

@@ -16,24 +16,52 @@ type rawVerify struct {
 	Cosign *trust.RawCosign `yaml:"cosign"`
 	// SLSA provenance that the same signer attested. It replaces the signature of the image itself.
 	Provenance *trust.RawProvenance `yaml:"provenance"`
+	// Image repositories that the signature may name: `HOST/PATH`, a glob, or `"{image}"` for the image that is
+	// followed. Default: any, or none. See docs/guides/signatures.md#bind-a-signature-to-its-repository-and-version.
+	SignedAs strictyaml.List `yaml:"signedAs"`
+	// Keyless: earliest time of signing, by a transparency log or a timestamp authority: `2026-01-31` or
+	// `2026-01-31T12:00:00Z`. Default: any.
+	SignedAfter strictyaml.Located[string] `yaml:"signedAfter"`
 }
 
-// rawComponentVerify is what signatures must prove about the images of a component.
+// rawComponentVerify is what signatures must prove about the images of a component. It replaces `verify` at the top of the
+// file. Without `cosign` and `provenance`, it adds to it.
 type rawComponentVerify struct {
 	strictyaml.Origin
 	// Signer of the images, as cosign signs: `key`, or `issuer` with `identity` or `identityRegexp`.
 	Cosign *trust.RawCosign `yaml:"cosign"`
 	// SLSA provenance that the same signer attested. It replaces the signature of the image itself.
 	Provenance *trust.RawProvenance `yaml:"provenance"`
+	// Image repositories that the signature may name: `HOST/PATH`, a glob, or `"{image}"` for the image that is
+	// followed. Default: any, or none. See docs/guides/signatures.md#bind-a-signature-to-its-repository-and-version.
+	SignedAs strictyaml.List `yaml:"signedAs"`
+	// Keyless: earliest time of signing, by a transparency log or a timestamp authority: `2026-01-31` or
+	// `2026-01-31T12:00:00Z`. Default: any.
+	SignedAfter strictyaml.Located[string] `yaml:"signedAfter"`
+	// Lowest version that is signed, as with `cosign sign -a version=1.4.0`. Default: any, or none.
+	MinVersion strictyaml.Located[string] `yaml:"minVersion"`
 	// Use the component without a signature although `verify` at the top of the file requires one. Default: `false`.
 	Skip strictyaml.Located[bool] `yaml:"skip"`
+}
+
+func (raw *rawVerify) limits() trust.RawLimits {
+	return trust.RawLimits{SignedAs: raw.SignedAs, SignedAfter: raw.SignedAfter}
+}
+
+func (raw *rawComponentVerify) limits() trust.RawLimits {
+	return trust.RawLimits{SignedAs: raw.SignedAs, SignedAfter: raw.SignedAfter, MinVersion: raw.MinVersion}
+}
+
+// requiresSomething reports whether a key other than skip is set.
+func (raw *rawComponentVerify) requiresSomething() bool {
+	return raw.Cosign != nil || raw.Provenance != nil || raw.SignedAs.IsSet() || raw.SignedAfter.IsSet() || raw.MinVersion.IsSet()
 }
 
 // loadVerify reads verify at the top of the file, and of each component.
 func loadVerify(in *input, c *Config) {
 	var all *trust.Requirement
 	if raw := in.raw.Verify; raw != nil {
-		if v, ok := trust.Parse(in.report, raw.Origin, raw.Cosign, raw.Provenance); ok {
+		if v, ok := trust.Parse(in.report, raw.Origin, raw.Cosign, raw.Provenance, raw.limits()); ok {
 			all = in.inRepository(v, raw.Position)
 		}
 	}
@@ -48,15 +76,32 @@ func loadVerify(in *input, c *Config) {
 			continue
 		}
 		if own.Skip.Value {
-			if c.Components[i].Verify = nil; own.Cosign != nil || own.Provenance != nil {
-				in.report.Errorf(own.Skip.Position, "remove it, or the rest of verify", "verify is skipped, but names a signer")
+			if c.Components[i].Verify = nil; own.requiresSomething() {
+				in.report.Errorf(own.Skip.Position, "remove it, or the rest of verify", "verify is skipped, but names a signer or a limit")
 			}
 			continue
 		}
-		if v, ok := trust.Parse(in.report, own.Origin, own.Cosign, own.Provenance); ok {
+		if in.raw.Verify != nil && own.Cosign == nil && own.Provenance == nil && own.requiresSomething() {
+			c.Components[i].Verify = in.limited(all, own)
+			continue
+		}
+		if v, ok := trust.Parse(in.report, own.Origin, own.Cosign, own.Provenance, own.limits()); ok {
 			c.Components[i].Verify = in.inRepository(v, own.Position)
 		}
 	}
+}
+
+// limited returns the requirement at the top of the file with the limits of a component; nil: one
+// of them has a problem.
+func (in *input) limited(all *trust.Requirement, own *rawComponentVerify) *trust.Requirement {
+	if all == nil || own.Invalid {
+		return nil
+	}
+	v, ok := all.Limited(in.report, own.limits())
+	if !ok {
+		return nil
+	}
+	return &v
 }
 
 // inRepository takes a key as it is written, or as the path of a file in the repository.

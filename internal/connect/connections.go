@@ -11,15 +11,18 @@ package connect
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"time"
 
 	"promoter/internal/git"
 	"promoter/internal/git/signing"
-	"promoter/internal/lru"
+	"promoter/internal/memory"
 	"promoter/internal/outbound"
 	"promoter/internal/registry"
 	"promoter/internal/rendered"
 	"promoter/internal/seal"
+	"promoter/internal/secret"
 	"promoter/internal/serverfile"
 )
 
@@ -37,11 +40,10 @@ type Hooks struct {
 // that hosts asked for, registry logins and caches, and forges with their ETags, rate
 // limits, and installation tokens.
 type Connections struct {
-	Server *serverfile.Server
-	HTTP   HTTPClients
-	Seals  seal.Keys // of the branch promoter/_state; none: there are no seals
-
-	signing signing.Key // of commits; zero: none
+	Server  *serverfile.Server
+	HTTP    HTTPClients
+	seals   *secret.Derived[seal.Keys]   // of the branch promoter/_state; none: there are no seals
+	signing *secret.Derived[signing.Key] // of commits; zero: none
 
 	hooks   Hooks
 	forges  forgeCache
@@ -49,8 +51,9 @@ type Connections struct {
 	logins  *registry.Logins
 	facts   *registry.Cache
 
-	rendered *lru.Cache[string, []rendered.Difference] // the latest differences of manifests, by both commits
-	disk     git.Disk                                  // of mirrors
+	memory     memory.Division // with the child processes that render
+	renderings *rendered.Pool
+	disk       git.Disk // of mirrors
 }
 
 // Connect opens a server and makes its connections, for a command.
@@ -62,18 +65,23 @@ func Connect(options serverfile.Options) (*Connections, error) {
 	return New(server, Hooks{})
 }
 
-// maxRendered is how many differences of manifests are kept: each is at most 200 KiB, and most have
-// some lines.
-const maxRendered = 64
-
 // New makes the HTTP clients of a server. It sends no request.
 func New(server *serverfile.Server, hooks Hooks) (*Connections, error) {
 	c := &Connections{
 		Server: server, hooks: hooks, logins: registry.NewLogins(), facts: registry.NewCache(),
-		rendered: lru.New[string, []rendered.Difference](maxRendered),
 	}
+	var program string
 	var err error
-	if c.Seals, err = server.SealKeys(); err != nil {
+	if len(server.File.Rendering) > 0 { // only a rendering starts it again, and it cannot be found without /proc
+		if program, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("find this program: %w", err)
+		}
+	}
+	c.memory = memory.Divide(memory.Limit(), rendered.MinMemory, rendered.MaxMemory)
+	c.renderings = rendered.NewPool(rendered.Options{
+		Program: program, Children: c.memory.Children, Memory: c.memory.Child, Now: server.Now,
+	})
+	if c.seals, err = server.SealKeys(); err != nil {
 		return nil, err
 	}
 	if c.signing, err = server.SigningKey(); err != nil {
@@ -81,6 +89,14 @@ func New(server *serverfile.Server, hooks Hooks) (*Connections, error) {
 	}
 	c.HTTP, err = c.newHTTPClients()
 	return c, err
+}
+
+// ReserveMemory keeps memory of the process free for the child processes that render manifests, if the server file
+// allows rendering. Call it once, before the memory is divided further.
+func (c *Connections) ReserveMemory() {
+	if len(c.Server.File.Rendering) > 0 {
+		c.memory.Reserve()
+	}
 }
 
 // Backoff is a time until which a host is not asked: not at all, or not with one

@@ -41,7 +41,7 @@ func (c *Connections) Flux(entry serverconfig.AfterLanding) (gitopsengine.Flux, 
 }
 
 // SignIn returns the provider of OpenID Connect; nil: the server file names none.
-func SignIn(c *Connections, sessions *access.Sessions, log *slog.Logger) (*signin.Provider, error) {
+func SignIn(c *Connections, sessions *access.Sessions, completed signin.Completed, log *slog.Logger) (*signin.Provider, error) {
 	s := c.Server
 	file := s.File.API.OIDC
 	if file == nil {
@@ -60,7 +60,7 @@ func SignIn(c *Connections, sessions *access.Sessions, log *slog.Logger) (*signi
 		return nil, err
 	}
 	return signin.New(signin.Options{
-		Sessions: sessions, URL: s.File.URL, ClientSecret: clientSecret, Scopes: file.Scopes, Insecure: file.Insecure,
+		Sessions: sessions, Completed: completed, URL: s.File.URL, ClientSecret: clientSecret, Scopes: file.Scopes, Insecure: file.Insecure,
 		HTTP: client, Log: log, Now: s.Now,
 	}), nil
 }

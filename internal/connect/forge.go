@@ -31,6 +31,7 @@ type Forge struct {
 
 	public     scm.Forge // the same, without a credential; nil if there is none
 	credential wire.Credential
+	wired      string                                       // the password of credential when SCM was made
 	token      func(context.Context) (secret.String, error) // instead of credential, for one that expires
 	knownHosts string                                       // a file
 }
@@ -60,7 +61,7 @@ func (c *Connections) wireToken(f *Forge) error {
 	if err != nil {
 		return err
 	}
-	f.credential = wire.Credential{Password: token}
+	f.credential, f.wired = wire.Credential{Password: token}, token.Reveal()
 	if f.Config.Kind == serverconfig.ForgeGitLab {
 		f.credential.User = gitlab.GitUser
 	}
@@ -73,7 +74,7 @@ func (c *Connections) wireToken(f *Forge) error {
 
 // openForge makes the adapter of a kind of forge. The zero token is none.
 func (c *Connections) openForge(config serverconfig.Forge, token secret.String) (forge scm.Forge, err error) {
-	client, signs := &http.Client{Transport: c.HTTP.Forges}, !c.signing.IsZero()
+	client, signs := &http.Client{Transport: c.HTTP.Forges}, !c.signing.Value().IsZero()
 	if token.IsZero() {
 		client.Transport = c.HTTP.Public
 	}
@@ -111,7 +112,7 @@ func (c *Connections) wireApp(f *Forge) error {
 	app, err := github.NewApp(github.AppOptions{
 		URL: f.Config.URL, ID: strconv.FormatInt(id, 10), Key: key,
 		HTTP: &http.Client{Transport: c.HTTP.Forges}, Now: c.Server.Now, Pace: c.Server.WritePace,
-		Signs: c.Server.File.Signing.GitHubApp || !c.signing.IsZero(),
+		Signs: c.Server.File.Signing.GitHubApp || !c.signing.Value().IsZero(),
 	})
 	if err != nil {
 		from := f.Config.App.Key.String()
@@ -134,9 +135,16 @@ func (c *Connections) wireGit(f *Forge, dir string) (err error) {
 	if f.credential.Password, err = c.Server.Secret(f.Config.Password); err != nil {
 		return err
 	}
-	if f.credential.Key, err = c.Server.Secret(f.Config.SSHKey); err != nil {
+	key, err := c.Server.Secret(f.Config.SSHKey)
+	if err != nil {
 		return err
 	}
+	if !key.IsZero() {
+		if key, err = secret.Checked(key, "forge "+f.Config.Name, wire.CheckKey); err != nil {
+			return err
+		}
+	}
+	f.credential.Key = key
 	hosts, err := c.Server.Secret(f.Config.KnownHosts)
 	if err != nil || hosts.IsZero() {
 		return err

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	serverconfig "promoter/internal/config/server"
-	"promoter/internal/git/wire"
 	"promoter/internal/outbound"
 )
 
@@ -33,17 +32,14 @@ func (c *forgeCache) replace(forges map[string]*Forge) {
 // takeOver continues with the adapters of the forge before, if its credential is the
 // same. Plain Git caches nothing.
 func (f *Forge) takeOver(before *Forge) {
-	if f.Err != nil || before.Err != nil || f.Config.Kind == serverconfig.ForgeGit || !sameCredential(f.credential, before.credential) {
+	same := f.credential.User == before.credential.User && f.wired == before.wired
+	if f.Err != nil || before.Err != nil || f.Config.Kind == serverconfig.ForgeGit || !same {
 		return
 	}
 	f.SCM, f.public = before.SCM, before.public
 	if f.App != nil && before.App != nil {
 		f.App.older = before.App.usable()
 	}
-}
-
-func sameCredential(a, b wire.Credential) bool {
-	return a.User == b.User && a.Password.Reveal() == b.Password.Reveal()
 }
 
 func (c *forgeCache) backoffs() []Backoff {

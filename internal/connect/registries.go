@@ -16,6 +16,7 @@ import (
 	"promoter/internal/registry/auth/aws"
 	"promoter/internal/registry/auth/azure"
 	"promoter/internal/registry/auth/google"
+	"promoter/internal/secret"
 	"promoter/internal/serverfile"
 )
 
@@ -109,6 +110,13 @@ func (c *Connections) cloudLogin(host string, login serverconfig.Login) (registr
 		return aws.New(machine, host, login.Role)
 	case serverconfig.ProviderGoogle:
 		key, err := c.Server.Secret(login.Key)
+		if err != nil {
+			return nil, err
+		}
+		key, err = secret.Checked(key, "registry "+host, func(key secret.String) error {
+			_, err := google.New(machine, host, key)
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}

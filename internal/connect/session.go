@@ -17,7 +17,6 @@ import (
 	"promoter/internal/git"
 	"promoter/internal/git/signing"
 	"promoter/internal/identity"
-	"promoter/internal/lru"
 	"promoter/internal/memory"
 	"promoter/internal/registry"
 	"promoter/internal/rendered"
@@ -51,15 +50,15 @@ type Session struct {
 // Seals returns what decides which commits of promoter/_state count in a repository, and
 // whether that branch needs none, because only promoter may push it.
 func (s *Session) Seals(r *Repository) (keys seal.Keys, protected bool) {
-	return s.connections.Seals, r.Matches(s.Server.File.Seal.Protected)
+	return s.connections.seals.Value(), r.Matches(s.Server.File.Seal.Protected)
 }
 
 // SigningKey returns the key that signs commits; zero: there is none.
-func (s *Session) SigningKey() signing.Key { return s.connections.signing }
+func (s *Session) SigningKey() signing.Key { return s.connections.signing.Value() }
 
-// Rendered keeps the latest differences of manifests, for all sessions: each reconciliation
-// compares the text of all open pull requests, and would otherwise start a process for each.
-func (s *Session) Rendered() *lru.Cache[string, []rendered.Difference] { return s.connections.rendered }
+// Renderings renders manifests, for all sessions. It keeps what it rendered: each reconciliation compares the
+// text of all open pull requests, and would otherwise start a process for each.
+func (s *Session) Renderings() *rendered.Pool { return s.connections.renderings }
 
 // Disk limits the mirrors in Folder, for all sessions.
 func (s *Session) Disk() *git.Disk { return &s.connections.disk }

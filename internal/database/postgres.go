@@ -34,15 +34,25 @@ const sessionSettings = `select
 	set_config('synchronous_commit',
 		case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end, false)`
 
+// openPostgreSQL opens a pool of connections. The file of the URL may be replaced: each new
+// connection logs in as the URL then says, to the same server and database.
 func openPostgreSQL(ctx context.Context, address secret.String, now func() time.Time) (*DB, error) {
-	config, err := parseURL(address)
+	parse := func(from []secret.String) (*pgx.ConnConfig, error) { return parseURL(from[0]) }
+	present, err := secret.Derive("database.url", parse, address)
 	if err != nil {
 		return nil, err
 	}
-	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+	config := present.Value()
+	settings := stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, sessionSettings)
 		return err
-	}))
+	})
+	login := stdlib.OptionBeforeConnect(func(_ context.Context, next *pgx.ConnConfig) error {
+		as := present.Value()
+		next.User, next.Password = as.User, as.Password
+		return nil
+	})
+	pool := stdlib.OpenDB(*config, settings, login)
 	pool.SetMaxOpenConns(maxConnections)
 	pool.SetMaxIdleConns(maxConnections)
 	pool.SetConnMaxIdleTime(idleTime)

@@ -83,6 +83,7 @@ type repository struct {
 	config        *config.Config
 	defaultBranch string
 	covers        func(promotion.Target) bool // which targets errors may name
+	known         *usage                      // the components that the user may know; nil: all of them
 	captured      string                      // what the paths capture for the application of the decision; empty: it is about several
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"promoter/internal/config"
+	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
@@ -83,7 +84,7 @@ environments:
 		"quay.io/acme/other:1":            "no component follows quay.io/acme/other; the components are tools, web",
 		"UPPER:1":                         "the components are tools, web",
 	} {
-		component, reference, err := parseImage(Decision{}, repository{config: loaded}, text)
+		component, reference, err := parseImage(Decision{}, repository{config: loaded, covers: func(promotion.Target) bool { return true }}, text)
 		got := component + " " + reference.String()
 		if err != nil {
 			got = err.Error()
@@ -91,6 +92,47 @@ environments:
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
+	}
+}
+
+// To a user whose scope has limits, a component to which no file in the scope refers is as one that does not
+// exist, and its repository is not named.
+func TestParseImage_ofAScope(t *testing.T) {
+	t.Parallel()
+	loaded, problems := config.Load(".promoter.yaml", []byte(`version: 1
+components:
+  web: {image: quay.io/acme/web, select: {semver: ">=1"}}
+  keys: {image: quay.io/secret/keys, select: {semver: ">=1"}}
+  vault: {image: quay.io/secret/vault, select: {semver: ">=1"}, only: {applications: [vault]}}
+environments:
+  dev: {paths: ["dev/{application}"], land: push}
+`))
+	if problems.Err() != nil {
+		t.Fatal(problems.Err())
+	}
+	web, err := image.Parse("quay.io/acme/web:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := &usage{components: map[string]bool{}, repositories: map[image.Repository]bool{}}
+	known.add(loaded, promotion.Target{Environment: "dev", Application: "shop"}, []edit.Reference{{Repository: web.Repository}})
+	scoped := repository{config: loaded, known: known, covers: func(target promotion.Target) bool {
+		return target.Environment == "dev" && (target.Application == "" || target.Application == "shop")
+	}}
+	about := Decision{Application: "shop"}
+	for _, hidden := range []string{"keys", "vault", "quay.io/secret/keys", "quay.io/secret/vault"} {
+		absent := strings.NewReplacer("keys", "none", "vault", "none").Replace(hidden)
+		_, _, err := parseImage(about, scoped, hidden+":1")
+		_, _, want := parseImage(about, scoped, absent+":1")
+		if err == nil || want == nil || strings.ReplaceAll(err.Error(), hidden, absent) != want.Error() || !strings.Contains(want.Error(), "the components are web") {
+			t.Errorf("%s: %v, want as %v", hidden, err, want)
+		}
+		if named, err := withRepositories([]string{hidden + ":1"}, scoped); err != nil || named[0] != hidden+":1" {
+			t.Errorf("with %s: %v, %v", hidden, named, err)
+		}
+	}
+	if component, reference, err := parseImage(about, scoped, "web:1"); err != nil || component != "web" || reference.Tag != "1" {
+		t.Errorf("web: %s %v, %v", component, reference, err)
 	}
 }
 

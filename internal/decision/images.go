@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/state"
 )
 
 // readImages returns the images of a rejection by component.
@@ -71,7 +73,7 @@ func withRepository(text string, r repository) (string, error) {
 	name, _, _ := strings.Cut(text, "@")
 	name, _, _ = strings.Cut(name, ":")
 	known, ok := r.config.Component(name)
-	if !ok || strings.Contains(text, "/") {
+	if !ok || strings.Contains(text, "/") || !r.mayName(known.Name) {
 		return text, nil
 	}
 	if known.Template != "" && r.captured == "" {
@@ -94,14 +96,20 @@ func parseImage(d Decision, r repository, text string) (component string, refere
 	}
 	reference, err = image.Parse(whole)
 	if err != nil {
-		return "", image.Reference{}, fault.New(fault.Invalid, "%q: %w; the components are %s", text, err, fault.List(componentNames(c)))
+		return "", image.Reference{}, fault.New(fault.Invalid, "%q: %w; the components are %s", text, err, fault.List(componentNames(r)))
 	}
 	if reference.Tag == "" && reference.Digest == "" {
 		return "", image.Reference{}, fault.New(fault.Invalid, "%q names no version: add :TAG, @DIGEST or both", text)
 	}
 	for _, name := range c.Order() {
 		environment, _ := c.Environment(name)
+		if !r.covers(promotion.Target{Environment: name}) {
+			continue
+		}
 		for _, repository := range append(environment.MirroredBy(reference.Repository), reference.Repository) {
+			if !r.mayFollow(repository) {
+				continue
+			}
 			if match, ok := c.Follow(name, cmp.Or(d.Application, config.DefaultApplication), repository); ok {
 				reference.Repository = repository
 				return match.Name, reference, nil
@@ -109,13 +117,77 @@ func parseImage(d Decision, r repository, text string) (component string, refere
 		}
 	}
 	return "", image.Reference{}, fault.New(fault.Invalid, "%q: no component follows %s; the components are %s",
-		text, reference.Repository.Familiar(), fault.List(componentNames(c)))
+		text, reference.Repository.Familiar(), fault.List(componentNames(r)))
 }
 
-func componentNames(c *config.Config) []string {
-	names := make(map[string]bool, len(c.Components))
-	for _, component := range c.Components {
-		names[component.Name] = true
+// componentNames returns the names of the components that may be named to the user.
+func componentNames(r repository) []string {
+	names := make(map[string]bool, len(r.config.Components))
+	for _, component := range r.config.Components {
+		if r.mayName(component.Name) {
+			names[component.Name] = true
+		}
 	}
 	return slices.Sorted(maps.Keys(names))
+}
+
+// usage is what files refer to: components by their names in the config, and the repositories of
+// their images.
+type usage struct {
+	components   map[string]bool
+	repositories map[image.Repository]bool
+}
+
+// mayName reports whether a component may be named to the user of a decision. To a user whose scope has
+// limits, one to which no file in the scope refers does not exist.
+func (r repository) mayName(component string) bool {
+	return r.known == nil || r.known.components[component]
+}
+
+// mayFollow is mayName for an image repository.
+func (r repository) mayFollow(repository image.Repository) bool {
+	return r.known == nil || r.known.repositories[repository]
+}
+
+// usageInScope returns what the files of the targets in the scope refer to; nil if the scope has no
+// limits. What the config permits is no measure: a component without `only` may be used everywhere.
+func usageInScope(ctx context.Context, r repository) (*usage, error) {
+	if r.covers(promotion.Target{Environment: state.All, Application: state.All}) {
+		return nil, nil //nolint:nilnil // no limits
+	}
+	known := &usage{components: map[string]bool{}, repositories: map[image.Repository]bool{}}
+	for _, name := range r.config.Order() {
+		if !r.covers(promotion.Target{Environment: name}) {
+			continue
+		}
+		environment, _ := r.config.Environment(name)
+		branch := cmp.Or(environment.Branch, r.defaultBranch)
+		heads, err := r.workspace.Reconciler.Clients.Remote.Fetch(ctx, branch)
+		if err != nil {
+			return nil, err
+		}
+		if heads[branch] == "" {
+			continue
+		}
+		tree, err := r.workspace.Reconciler.Clients.Files.At(ctx, r.config, heads[branch], []string{name})
+		if err != nil {
+			return nil, err
+		}
+		for target, current := range tree.Targets() {
+			if r.covers(target) {
+				known.add(r.config, target, current.References)
+			}
+		}
+	}
+	return known, nil
+}
+
+// add adds the references of a target.
+func (u *usage) add(c *config.Config, target promotion.Target, references []edit.Reference) {
+	for _, reference := range references {
+		u.repositories[reference.Repository] = true
+		if match, ok := c.Follow(target.Environment, target.Application, reference.Repository); ok {
+			u.components[match.Component] = true
+		}
+	}
 }

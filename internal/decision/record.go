@@ -88,6 +88,9 @@ func RecordIn(
 		if opened.captured, err = captured(ctx, opened, targets); err != nil {
 			return Result{}, err
 		}
+		if opened.known, err = usageInScope(ctx, opened); err != nil {
+			return Result{}, err
+		}
 	}
 	if d.With, err = withRepositories(d.With, opened); err != nil {
 		return Result{}, err
@@ -189,7 +192,7 @@ func checkBypass(
 	if session.Server.Standalone {
 		return nil // only the service knows the rights
 	}
-	observed, _, err := opened.workspace.Reconciler.Decide(ctx)
+	observed, err := opened.observe(ctx)
 	if err != nil {
 		return err
 	}

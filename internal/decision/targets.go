@@ -151,12 +151,9 @@ func captured(ctx context.Context, r repository, targets []promotion.Target) (st
 // deployments returns what targets are in the repository. One that stands for several is each
 // of them.
 func (r repository) deployments(ctx context.Context, targets []promotion.Target) ([]promotion.Deployment, error) {
-	observed, _, err := r.workspace.Reconciler.Decide(ctx)
+	observed, err := r.observe(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if observed.Config == nil {
-		return nil, fault.New(fault.Invalid, "the config of the repository cannot be used: correct it first")
 	}
 	var all []promotion.Deployment
 	for _, wide := range targets {
@@ -172,4 +169,14 @@ func (r repository) deployments(ctx context.Context, targets []promotion.Target)
 	}
 	slices.SortFunc(all, func(a, b promotion.Deployment) int { return a.Target.Compare(b.Target) })
 	return all, nil
+}
+
+// observe returns what is in the repository. Where nothing can be done there, such as with a credential that may
+// not push, nothing is known.
+func (r repository) observe(ctx context.Context) (promotion.Observation, error) {
+	observed, _, err := r.workspace.Reconciler.Decide(ctx)
+	if err == nil && observed.Config == nil {
+		err = fault.New(fault.Invalid, "nothing can be done in the repository: 'promoter doctor' reports why")
+	}
+	return observed, err
 }

@@ -36,8 +36,6 @@ type Query struct {
 	By       Period    // empty: Week
 	Group    string    // environment, application, repository, or label:KEY; empty: environment
 	TimeZone string    // an IANA name, for the borders of days and periods; empty: UTC
-	// May reports whether a target may be shown; nil: all.
-	May func(repository, environment, application string) bool
 }
 
 // Limits of a report.
@@ -111,10 +109,6 @@ func (w window) period(at time.Time) (int, bool) {
 // group returns the name of the group of a target, and false if the query excludes it.
 func (w window) group(key store.TargetKey, p store.Progress) (name string, selected bool) {
 	repository, labels := p.Names[key.Repository], p.Targets[key].Labels
-	// What may be shown of a repository that is no longer followed is not known.
-	if w.May != nil && (repository == "" || !w.May(repository, key.Environment, key.Application)) {
-		return "", false
-	}
 	if label, value, exact := strings.Cut(w.Label, "="); label != "" {
 		if has, labeled := labels[label]; !labeled || exact && has != value {
 			return "", false

@@ -243,9 +243,6 @@ func TestCompute_selectsAndGroups(t *testing.T) {
 		{delivery.Query{Label: "tier"}, "dev 3"},
 		{delivery.Query{Label: "team=a"}, "dev 3, prod 4"},
 		{delivery.Query{Label: "team=b"}, ""},
-		{delivery.Query{May: func(repository, environment, _ string) bool {
-			return repository == "github.com/acme/gitops" && environment == "prod"
-		}}, "prod 4"},
 	} {
 		report, err := delivery.Compute(history(), test.q, at("16 12:00"))
 		if err != nil {

@@ -10,7 +10,7 @@ func invite(s *show) {
 	}
 	fmt.Fprintf(s.options.Out, `
 It keeps running until Ctrl-C, which removes the folder:
-  service     %[1]s/: its dashboard; and /healthz, /readyz, /metrics
+  service     %[1]s/: its dashboard; and /healthz, /readyz
   repository  %[2]s
   folder      %[3]s: %[4]s is your clone, gitops.git the repository
 In another terminal:

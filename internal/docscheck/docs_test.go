@@ -31,7 +31,7 @@ func TestDocumentsHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, needed := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/architecture.md"} {
+	for _, needed := range []string{"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs/architecture.md"} {
 		if _, ok := tree.documents[needed]; !ok {
 			t.Errorf("there is no %s", needed)
 		}

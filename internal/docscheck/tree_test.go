@@ -45,7 +45,7 @@ func load(files fs.FS) (tree, error) {
 		}
 		sources = append(sources, found...)
 	}
-	if t.verbs, err = t.words(regexp.MustCompile(`\bUse:\s+"([a-z]+)`), sources...); err != nil {
+	if t.verbs, err = t.words(regexp.MustCompile(`\bUse:\s+"([a-z]+)[ "]`), sources...); err != nil {
 		return tree{}, err
 	}
 	t.verbs["completion"] = true // cobra's own

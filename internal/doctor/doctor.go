@@ -38,6 +38,7 @@ func Check(
 	checkSecrets(s, f)
 	checkVerify(s, f)
 	checkTLS(ctx, s, f)
+	checkMetrics(s, f)
 	checkReceivers(connections, f)
 	checkPolls(ctx, connections, f)
 	checkDatabase(ctx, s, f)

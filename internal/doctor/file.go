@@ -125,6 +125,21 @@ func checkTLS(ctx context.Context, s *serverfile.Server, f *findings) {
 	f.ok("tls", "the certificate for %s %s", names, expiry)
 }
 
+// inPod is a variable that Kubernetes sets in every pod.
+// https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
+const inPod = "KUBERNETES_SERVICE_HOST"
+
+// checkMetrics warns if other machines reach the metrics. In a pod, a NetworkPolicy decides
+// about that, which promoter does not see.
+func checkMetrics(s *serverfile.Server, f *findings) {
+	listen := s.File.Metrics.Listen
+	if _, pod := s.Env(inPod); listen == "" || pod || outbound.IsLoopback(outbound.Hostname(listen)) {
+		return
+	}
+	f.warn("metrics", "let a firewall allow only Prometheus, or listen on 127.0.0.1",
+		"%s is reached by others, and names the environments of all repositories", listen)
+}
+
 // checkReceivers makes each receiver as the service does at its start. It sends no
 // request.
 func checkReceivers(c *connect.Connections, f *findings) {

@@ -16,11 +16,12 @@ import (
 // checkSeals checks the keys by which promoter recognizes its own commits on the state
 // branch. It reports whether they can be used.
 func checkSeals(s *serverfile.Server, f *findings) bool {
-	keys, err := s.SealKeys()
-	switch {
-	case err != nil:
+	derived, err := s.SealKeys()
+	if err != nil {
 		f.fail("seals", "", "%v", err)
 		return false
+	}
+	switch keys := derived.Value(); {
 	case len(keys) > 0 && len(s.File.Seal.Keys) > 0:
 		f.ok("seals", "the keys can be used: %d", len(keys))
 	case len(keys) > 0:
@@ -36,12 +37,12 @@ func checkSeals(s *serverfile.Server, f *findings) bool {
 
 // checkSigning checks the key that signs commits. It reports whether the key can be used.
 func checkSigning(s *serverfile.Server, f *findings) bool {
-	key, err := s.SigningKey()
-	switch {
-	case err != nil:
+	derived, err := s.SigningKey()
+	if err != nil {
 		f.fail("signing", "see docs/guides/signed-commits.md", "%v", err)
 		return false
-	case !key.IsZero():
+	}
+	if key := derived.Value(); !key.IsZero() {
 		f.ok("signing", "commits are signed with the %s", key)
 	}
 	if s.File.Signing.GitHubApp {

@@ -22,6 +22,21 @@ func TestCheckTLS_withoutTLS(t *testing.T) {
 	}
 }
 
+// Metrics that other machines reach are a warning, except in a pod.
+func TestCheckMetrics_reachedByOthers(t *testing.T) {
+	t.Parallel()
+	for listen, warns := range map[string]bool{"": false, "127.0.0.1:9090": false, "[::1]:9090": false, ":9090": true, "10.0.0.1:9090": true} {
+		for _, pod := range []bool{false, true} {
+			f := &findings{}
+			env := func(name string) (string, bool) { return "10.96.0.1", pod && name == "KUBERNETES_SERVICE_HOST" }
+			checkMetrics(&serverfile.Server{Env: env, File: &serverconfig.Config{Metrics: serverconfig.Metrics{Listen: listen}}}, f)
+			if (len(f.all) == 1 && f.all[0].Verdict == Warn) != (warns && !pod) {
+				t.Errorf("%s, in a pod %t: %+v", listen, pod, f.all)
+			}
+		}
+	}
+}
+
 func TestCheckTLS_certificateExpires(t *testing.T) {
 	t.Parallel()
 	folder, until := t.TempDir(), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)

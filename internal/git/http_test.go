@@ -15,6 +15,7 @@ import (
 	"promoter/internal/git/wire"
 	"promoter/internal/outbound"
 	"promoter/internal/secret"
+	"promoter/internal/secret/secrettest"
 )
 
 // token is the credential that must never be seen.
@@ -69,6 +70,27 @@ func TestHTTP_credentials(t *testing.T) {
 			unseen(t, err)
 		})
 	}
+}
+
+// A server that refuses the password of a file gets the one that the file has by then, once.
+func TestHTTP_readsARefusedPasswordAgain(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	o.commit("main", many(3))
+	web := o.serve()
+	web.guarded("Basic " + base64.StdEncoding.EncodeToString([]byte("me:"+token)))
+	mount := secrettest.NewMount(t, map[string]string{"password": "before"})
+	remote := web.remote()
+	remote.Credential = with(wire.Credential{User: "me", Password: mount.Secret("password")})
+	m := opened(t, remote)
+	if _, err := m.List(t.Context()); fault.KindOf(err) != fault.Unauthorized || len(web.asked()) != 1 {
+		t.Errorf("with the password before: %v", err)
+	}
+	mount.Swap(map[string]string{"password": token}) // within the second in which the file is not read again
+	if _, err := m.List(t.Context()); err != nil || len(web.asked()) != 2 {
+		t.Errorf("with the password after: %v", err)
+	}
+	fetched(t, m, "main")
 }
 
 // unseen fails for an error that shows the token in any form.

@@ -77,17 +77,21 @@ func newSetup(
 // setupSecret returns the secret of the page of a forge.
 func setupSecret(s *serverfile.Server, forge serverconfig.Forge) (secret.String, error) {
 	word, err := s.Secret(forge.App.Setup)
-	const advice = "make one with openssl rand -hex 32"
-	switch {
-	case err != nil:
-	case len(word.Reveal()) < minSetupSecret:
-		err = fault.New(fault.Invalid, "app.setup of %s (%s) is shorter than %d characters: "+advice, forge.Name,
-			forge.App.Setup, minSetupSecret)
-	case url.PathEscape(word.Reveal()) != word.Reveal(): // a user who appends it to the address would get another path
-		err = fault.New(fault.Invalid, "app.setup of %s (%s) has characters that mean something else in an address: "+advice,
-			forge.Name, forge.App.Setup)
+	if err != nil {
+		return word, err
 	}
-	return word, err
+	const advice = "make one with openssl rand -hex 32"
+	return secret.Checked(word, "forge "+forge.Name, func(word secret.String) error {
+		switch {
+		case len(word.Reveal()) < minSetupSecret:
+			return fault.New(fault.Invalid, "app.setup of %s (%s) is shorter than %d characters: "+advice, forge.Name,
+				forge.App.Setup, minSetupSecret)
+		case url.PathEscape(word.Reveal()) != word.Reveal(): // a user who appends it to the address would get another path
+			return fault.New(fault.Invalid, "app.setup of %s (%s) has characters that mean something else in an address: "+advice,
+				forge.Name, forge.App.Setup)
+		}
+		return nil
+	})
 }
 
 // creator creates the App of one forge. It implements server.AppCreator.

@@ -124,10 +124,13 @@ func (p *Path) StartsIn(name string) bool {
 	return p.prefix == name || strings.HasPrefix(p.prefix, name+"/")
 }
 
+// MayMatch reports whether a path begins as the pattern does up to its first wildcard. Only then is more of it compared.
+func (p *Path) MayMatch(path string) bool { return strings.HasPrefix(path, p.prefix) }
+
 // Match reports whether a file matches, and returns the text that {application}
 // captures. Where ** leaves a choice, the capture is the first possible segment.
 func (p *Path) Match(path string) (application string, ok bool) {
-	if !strings.HasPrefix(path, p.prefix) {
+	if !p.MayMatch(path) {
 		return "", false
 	}
 	if !p.captures {

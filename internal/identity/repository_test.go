@@ -125,6 +125,40 @@ func TestUser_Same(t *testing.T) {
 	}
 }
 
+// Logins that readers take for one another are different accounts.
+func TestSameLogin(t *testing.T) {
+	t.Parallel()
+	for _, same := range []string{"kris", "Kris", "KRIS"} {
+		if !SameLogin("kris", same) {
+			t.Errorf("%q is another account", same)
+		}
+	}
+	for name, other := range map[string]string{
+		"the Kelvin sign":       "\u212aris",
+		"the long s":            "kri\u017f",
+		"a Cyrillic letter":     "k\u0433is",
+		"a dotless i":           "kr\u0131s",
+		"full width":            "\uff4bris",
+		"a zero-width joiner":   "kr\u200dis",
+		"a combining character": "kris\u0323",
+		"a space":               "kris ",
+		"invalid UTF-8":         "kris\xff",
+		"a longer one":          "krisa",
+		"none":                  "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if SameLogin("kris", other) || SameLogin(other, "kris") {
+				t.Errorf("%q is kris", other)
+			}
+			kris := User{Host: "github.com", Login: "kris"}
+			if kris.Same(User{Host: "github.com", Login: other}) {
+				t.Errorf("%q is the account of kris", other)
+			}
+		})
+	}
+}
+
 func TestRepositoryKey_IsNamed(t *testing.T) {
 	t.Parallel()
 	const key, address = RepositoryKey("github.com/R_1a"), "github.com/Acme/GitOps"

@@ -51,7 +51,7 @@ func (u User) Verified() bool {
 func Promoter() User { return User{Login: "promoter", Bot: true} }
 
 // Same reports whether two values are the same account: by ID where both have one, else
-// by login. Forges compare logins case-insensitively.
+// by login.
 func (u User) Same(other User) bool {
 	if !strings.EqualFold(u.Host, other.Host) {
 		return false
@@ -59,7 +59,28 @@ func (u User) Same(other User) bool {
 	if u.ID != "" && other.ID != "" {
 		return u.ID == other.ID
 	}
-	return strings.EqualFold(u.Login, other.Login)
+	return SameLogin(u.Login, other.Login)
+}
+
+// SameLogin reports whether two logins are of one account. Forges ignore the case of ASCII letters,
+// and of no others: a Kelvin sign is not a k.
+func SameLogin(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if lower(a[i]) != lower(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
 }
 
 // NumericID returns the ID of a forge that numbers its repositories and accounts. It is

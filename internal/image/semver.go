@@ -139,6 +139,19 @@ func (v version) compare(w version) int {
 	return compareWith(v.metadata, w.metadata)
 }
 
+// CompareVersions orders two versions by semantic versioning, with the tolerance of tags: a
+// leading v, and fewer than three numbers. It returns false unless both are versions.
+func CompareVersions(a, b string) (order int, ok bool) {
+	left, isVersion := parseVersion(a, false)
+	right, areVersions := parseVersion(b, false)
+	if !isVersion || !areVersions {
+		return 0, false
+	}
+	left.written, right.written = 0, 0 // 1.4 and 1.4.0 are the same
+	left.metadata, right.metadata = "", ""
+	return left.compare(right), true
+}
+
 func at(numbers []number, i int) number {
 	if i < len(numbers) {
 		return numbers[i]

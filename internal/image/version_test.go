@@ -38,3 +38,26 @@ func TestVersion_withAnEarlierAnswer(t *testing.T) {
 		}
 	}
 }
+
+func TestCompareVersions(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		a, b  string
+		order int
+		ok    bool
+	}{
+		{"1.4.0", "1.4.0", 0, true},
+		{"v1.4", "1.4.0", 0, true},
+		{"1.4.0+build.7", "1.4.0", 0, true},
+		{"1.10.0", "1.9.9", 1, true},
+		{"1.4.0-rc.1", "1.4.0", -1, true},
+		{"1.4.0-3-g0123abc", "1.4.0", 1, true},
+		{"latest", "1.4.0", 0, false},
+		{"1.4.0", "", 0, false},
+		{"20260131", "1.4.0", 0, false},
+	} {
+		if order, ok := image.CompareVersions(test.a, test.b); order != test.order || ok != test.ok {
+			t.Errorf("%s and %s: %d, %t", test.a, test.b, order, ok)
+		}
+	}
+}

@@ -2,13 +2,11 @@ package landing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
-	"promoter/internal/budget"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
@@ -192,12 +190,12 @@ func (t targetReader) byID(named string, states []Earlier) (Earlier, error) {
 func (t targetReader) states(ctx context.Context, landings []promotion.Landing) ([]Earlier, error) {
 	var states []Earlier
 	touches := t.o.touches(t.target)
-	read := 0
+	count := 0
 	for commit, err := range repo.FirstParents(t.from.Objects, t.head(), maxCommits) {
 		if err != nil {
 			return nil, err
 		}
-		if read == maxEarlier || commit.Shallow || len(commit.Parents) == 0 {
+		if count == maxEarlier || commit.Shallow || len(commit.Parents) == 0 {
 			break
 		}
 		before := commit.Parents[0]
@@ -208,17 +206,12 @@ func (t targetReader) states(ctx context.Context, landings []promotion.Landing) 
 		if !slices.ContainsFunc(changed, touches) {
 			continue
 		}
-		read++
-		files, err := t.from.Past.At(ctx, t.target, before)
-		switch {
-		case errors.Is(err, budget.ErrExceeded):
-			return states, nil
-		case fault.KindOf(err) == fault.Invalid:
-			continue
-		case err != nil:
+		count++
+		files, read, err := t.from.Past.Try(ctx, t.target, before)
+		if err != nil {
 			return nil, err
 		}
-		if snapshot, why := t.snapshotOf(files, landings); why == "" && len(snapshot) > 0 {
+		if snapshot, why := t.snapshotOf(files, landings); read && why == "" && len(snapshot) > 0 {
 			states = append(states, Earlier{before, snapshot})
 		}
 	}

@@ -358,8 +358,8 @@ func (t targetReader) firstWith(ctx context.Context, current promotion.Landing, 
 		if !slices.ContainsFunc(changed, touches) {
 			continue
 		}
-		files, err := t.from.Past.At(ctx, t.target, commit.Parents[0])
-		if unreadable(err) {
+		files, read, err := t.from.Past.Try(ctx, t.target, commit.Parents[0])
+		if err == nil && !read {
 			break
 		}
 		if err != nil || !containsSnapshot(files, current.Snapshot) {

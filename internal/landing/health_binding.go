@@ -143,12 +143,12 @@ func (b binding) runningVersions(ctx context.Context, r health.Report) (promotio
 		if _, err := b.t.from.Objects.Commit(revision); err != nil { // of another repository
 			continue
 		}
-		files, err := b.t.from.Past.At(ctx, b.t.target, revision)
-		if unreadable(err) {
-			continue
-		}
+		files, read, err := b.t.from.Past.Try(ctx, b.t.target, revision)
 		if err != nil {
 			return nil, err
+		}
+		if !read {
+			continue
 		}
 		for _, at := range files.References {
 			pinned, landed := b.landing.Snapshot[at.Component]
@@ -298,14 +298,11 @@ func (b binding) written(ctx context.Context) ([]promotion.Snapshot, error) {
 		if !slices.ContainsFunc(changed, func(path string) bool { return slices.Contains(files, path) }) {
 			continue
 		}
-		then, err := b.t.from.Past.At(ctx, b.t.target, commit.ID)
-		if unreadable(err) {
-			continue
-		}
+		then, read, err := b.t.from.Past.Try(ctx, b.t.target, commit.ID)
 		if err != nil {
 			return nil, err
 		}
-		if snapshot, why := b.t.snapshotOf(then, b.landings); why == "" {
+		if snapshot, why := b.t.snapshotOf(then, b.landings); read && why == "" {
 			had = append(had, snapshot)
 		}
 	}
@@ -392,11 +389,8 @@ func (b binding) holds(ctx context.Context, commit string, position int) (bool, 
 	if position == 0 && b.isCurrent || commit == b.landing.Commit {
 		return true, nil
 	}
-	files, err := b.t.from.Past.At(ctx, b.t.target, commit)
-	if unreadable(err) {
-		return false, nil
-	}
-	return err == nil && containsSnapshot(files, b.landing.Snapshot), err
+	files, read, err := b.t.from.Past.Try(ctx, b.t.target, commit)
+	return read && containsSnapshot(files, b.landing.Snapshot), err
 }
 
 // wentBack reports whether an object reported about an older commit after the state was known:

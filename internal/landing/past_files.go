@@ -20,11 +20,19 @@ type PastFiles struct {
 	files  repo.Files
 	config *config.Config
 	trees  map[string]repo.Tree // by environment and commit
+	tried  *budget.Budget       // see Try
 }
 
 // NewPastFiles reads them with a config of now.
 func NewPastFiles(files repo.Files, c *config.Config) *PastFiles {
-	return &PastFiles{files: files, config: c, trees: map[string]repo.Tree{}}
+	return &PastFiles{files: files, config: c, trees: map[string]repo.Tree{}, tried: ownBudget(maxTried)}
+}
+
+// ownBudget is one besides that of the reconciliation. Every resource has a limit in it.
+func ownBudget(parsed int64) *budget.Budget {
+	limits := budget.Defaults()
+	limits[budget.Parsed] = budget.Limit{Total: parsed}
+	return budget.New(limits)
 }
 
 // maxPastTrees bounds how many trees are kept. The last ones are needed again.
@@ -55,8 +63,15 @@ func (p *PastFiles) At(ctx context.Context, target promotion.Target, commit stri
 	return tree.Targets()[target], nil
 }
 
-// unreadable reports whether an error is about the files of one commit: a limit is reached, or
-// they are invalid. Where such a commit only adds to what is known, it is left out.
-func unreadable(err error) bool {
-	return errors.Is(err, budget.ErrExceeded) || fault.KindOf(err) == fault.Invalid
+// maxTried is how many bytes of files are parsed in one reconciliation that only add to what is known.
+const maxTried = 64 << 20
+
+// Try is At for files that only add to what is known. It returns false where they are invalid, or over a limit of their
+// own: they neither end the reconciliation nor use what the rest of it needs.
+func (p *PastFiles) Try(ctx context.Context, target promotion.Target, commit string) (files promotion.Current, read bool, err error) {
+	files, err = p.At(budget.With(ctx, p.tried), target, commit)
+	if errors.Is(err, budget.ErrExceeded) || fault.KindOf(err) == fault.Invalid {
+		return promotion.Current{}, false, nil
+	}
+	return files, err == nil, err
 }

@@ -145,7 +145,7 @@ func (p prover) verdicts(ctx context.Context, claims []claim) (map[string]verdic
 // commit that exceeds a limit remains unread, so that no user can stop the others with it.
 func (p prover) judgeAll(ctx context.Context, commits []string, claims map[string][]claim, judged func(repo.Commit, claim, verdict)) error {
 	// Its own budget: what follows is more important than how far this comes.
-	limited := budget.With(ctx, budget.New(budget.Limits{budget.Parsed: {Total: maxParsed}}))
+	limited := budget.With(ctx, ownBudget(maxParsed))
 	for chunk := range slices.Chunk(commits, chunkSize) {
 		// One scan continues from the one before, and the next reconciliation from the newest.
 		for _, id := range slices.Backward(chunk) {

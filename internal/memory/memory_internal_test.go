@@ -14,6 +14,34 @@ func TestParallel(t *testing.T) {
 	}
 }
 
+func TestDivide_childrenFitBesideAReconciliation(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[int64]Division{
+		230:           {Own: 230},
+		460:           {Children: 1, Child: 236, Own: 224},
+		920:           {Children: 1, Child: 512, Own: 408},
+		1840:          {Children: 1, Child: 512, Own: 1328},
+		3680:          {Children: 3, Child: 512, Own: 2144},
+		36800:         {Children: 4, Child: 512, Own: 34752},
+		math.MaxInt64: {Children: 4, Child: 512, Own: math.MaxInt64},
+	} {
+		bytes := func(mib int64) int64 {
+			if mib == math.MaxInt64 {
+				return mib
+			}
+			return mib << 20
+		}
+		want.Child, want.Own = bytes(want.Child), bytes(want.Own)
+		got := Divide(bytes(limit), 128<<20, 512<<20)
+		if got != want {
+			t.Errorf("of %d MiB: %+v, want %+v", limit, got, want)
+		}
+		if got.Children > 0 && parallel(got.Own, 1)*Reconciliation+overhead > int(got.Own) {
+			t.Errorf("of %d MiB: no reconciliation fits beside the children", limit)
+		}
+	}
+}
+
 func TestShare(t *testing.T) {
 	t.Parallel()
 	for limit, want := range map[int64]int64{256 << 20: 32 << 20, 2 << 30: 128 << 20, math.MaxInt64: 128 << 20} {

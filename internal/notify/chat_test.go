@@ -30,7 +30,7 @@ func TestSlack_updatesItsMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(notify.Receipt{Channel: "C1", ID: "17.42"}, sent); diff != "" || sender.Mode() != notify.Updated {
+	if diff := cmp.Diff(notify.Receipt{Channel: "C1", ID: "17.42", To: "C0"}, sent); diff != "" || sender.Mode() != notify.Updated {
 		t.Error(diff)
 	}
 	again, err := sender.Send(t.Context(), message(notify.Proposed, notify.Landed), sent)
@@ -148,7 +148,7 @@ func TestDiscord_updatesItsMessage(t *testing.T) {
 	if err != nil || sent.ID != "998877" || sender.Mode() != notify.Updated {
 		t.Fatal(sent, err)
 	}
-	for _, receipt := range []notify.Receipt{sent, {ID: "gone"}} {
+	for _, receipt := range []notify.Receipt{sent, {ID: "gone", To: sent.To}} {
 		if again, err := sender.Send(t.Context(), message(notify.Proposed, notify.Healthy), receipt); err != nil || again != sent {
 			t.Fatal(again, err)
 		}
@@ -306,6 +306,49 @@ func TestSend_linksOnlyToWebPages(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+}
+
+// A message at the address that a destination had before is not replaced: what has happened since
+// does not reach it. It is sent again to the present address.
+func TestSenders_replaceNothingAtAnEarlierAddress(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name string
+		at   func(s *service, place string) notify.Sender
+		want string // the requests
+	}{
+		{"slack", func(s *service, place string) notify.Sender {
+			return notify.NewSlack(notify.SlackOptions{Transport: s.transport(), Token: secret.New("xoxb-secret-token"), Channel: place, API: s.URL})
+		}, "POST /chat.postMessage, POST /chat.postMessage, POST /chat.update"},
+		{"mattermost", func(s *service, place string) notify.Sender {
+			return notify.NewMattermost(notify.MattermostOptions{Transport: s.transport(), Server: s.URL, Token: secret.New("secret-token"), Channel: place})
+		}, "POST /api/v4/posts, POST /api/v4/posts, PUT /api/v4/posts/7"},
+		{"mattermost server", func(s *service, place string) notify.Sender {
+			return notify.NewMattermost(notify.MattermostOptions{Transport: s.transport(), Server: s.URL + "/" + place, Token: secret.New("secret-token"), Channel: "releases"})
+		}, "POST /first/api/v4/posts, POST /second/api/v4/posts, PUT /second/api/v4/posts/7"},
+		{"discord", func(s *service, place string) notify.Sender {
+			if place == "first" { // it was another service
+				return notify.NewMattermost(notify.MattermostOptions{Transport: s.transport(), Server: s.URL, Token: secret.New("secret-token"), Channel: place})
+			}
+			return notify.NewDiscord(s.transport(), s.url("/webhook"))
+		}, "POST /api/v4/posts, POST /webhook?wait=true, PATCH /webhook/messages/7"},
+	} {
+		s := newService(t, func(received) (int, string) { return 200, `{"ok": true, "channel": "C1", "ts": "7", "id": "7"}` })
+		var sent notify.Receipt
+		for _, place := range []string{"first", "second", "second"} {
+			var err error
+			if sent, err = test.at(s, place).Send(t.Context(), message(notify.Landed), sent); err != nil {
+				t.Fatalf("%s: %v", test.name, err)
+			}
+		}
+		var got []string
+		for _, r := range s.requests() {
+			got = append(got, r.method+" "+r.path)
+		}
+		if diff := cmp.Diff(test.want, strings.Join(got, ", ")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
 	}
 }

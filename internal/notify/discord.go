@@ -37,13 +37,17 @@ type discordMentions struct {
 	Parse []string `json:"parse"`
 }
 
+// toDiscord is the address of receipts. The URL of the webhook is a secret, and Discord finds a message only
+// with the URL that sent it.
+const toDiscord = "discord"
+
 // suppressEmbeds is the flag for no previews of links.
 const suppressEmbeds = 1 << 2
 
 // Send implements Sender.
 func (d discord) Send(ctx context.Context, m Message, sent Receipt) (Receipt, error) {
 	body := discordMessage{Content: markdown.format(m, true), AllowedMentions: discordMentions{Parse: []string{}}, Flags: suppressEmbeds}
-	if sent.ID != "" {
+	if sent.ID != "" && sent.To == toDiscord {
 		address, err := d.address("/messages/"+url.PathEscape(sent.ID), nil)
 		if err != nil {
 			return sent, err
@@ -67,7 +71,7 @@ func (d discord) Send(ctx context.Context, m Message, sent Receipt) (Receipt, er
 	if err := json.Unmarshal(data, &created); err != nil || created.ID == "" {
 		return Receipt{}, nil //nolint:nilerr // it was sent, and cannot be updated
 	}
-	return Receipt{ID: created.ID}, nil
+	return Receipt{ID: created.ID, To: toDiscord}, nil
 }
 
 // Check implements Sender: a webhook can be read with its own URL.

@@ -53,7 +53,8 @@ func (s mattermost) Send(ctx context.Context, m Message, sent Receipt) (Receipt,
 		_, err := s.poster.send(ctx, http.MethodPost, s.options.URL.Reveal(), nil, map[string]string{"text": text})
 		return Receipt{}, err
 	}
-	if sent.ID != "" {
+	to := s.options.Server + " " + s.options.Channel
+	if sent.ID != "" && sent.To == to {
 		_, err := s.call(ctx, http.MethodPut, "/posts/"+url.PathEscape(sent.ID), mattermostPost{ID: sent.ID, Message: text})
 		if fault.KindOf(err) != fault.NotFound { // else a user deleted it
 			return sent, err
@@ -67,7 +68,7 @@ func (s mattermost) Send(ctx context.Context, m Message, sent Receipt) (Receipt,
 	if err := json.Unmarshal(data, &created); err != nil {
 		return Receipt{}, nil //nolint:nilerr // it was sent, and cannot be updated
 	}
-	return Receipt{ID: created.ID}, nil
+	return Receipt{ID: created.ID, To: to}, nil
 }
 
 // Check implements Sender.

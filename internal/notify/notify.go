@@ -106,6 +106,9 @@ const (
 type Receipt struct {
 	Channel string `json:"channel,omitempty"`
 	ID      string `json:"id,omitempty"`
+	// To is the address that the destination had. A message at another one is not replaced: what has
+	// happened since must not reach it.
+	To string `json:"to,omitempty"`
 }
 
 // Sender sends messages to one destination.
@@ -130,7 +133,7 @@ func safeURL(text string) string {
 	escaped := make([]byte, 0, len(text))
 	for _, c := range []byte(u.String()) {
 		switch {
-		case c <= ' ' || c >= 0x7f, c == '(', c == ')', c == '<', c == '>', c == '|', c == '"', c == '\'', c == '`',
+		case c <= ' ' || c >= 0x7f, c == '(', c == ')', c == '@', c == '<', c == '>', c == '|', c == '"', c == '\'', c == '`',
 			c == '\\', c == '[', c == ']', c == '*':
 			const digits = "0123456789ABCDEF"
 			escaped = append(escaped, '%', digits[c>>4], digits[c&15])

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"promoter/internal/fault"
 	"promoter/internal/secret"
@@ -45,9 +46,12 @@ func (s slack) Mode() Mode {
 	return Updated
 }
 
-// mrkdwn is Slack's dialect. Only three characters are special to its parser.
+// mrkdwn is Slack's dialect. Only three characters are special to its parser. A section has at most
+// 3,000 characters, escapes included.
 // https://docs.slack.dev/messaging/formatting-message-text#escaping
+// https://docs.slack.dev/reference/block-kit/blocks/section-block
 var mrkdwn = dialect{
+	most: 3000, size: utf8.RuneCountInString,
 	bold: "*", bullet: "• ",
 	code: func(text string) string { return "`" + slackEscape(strings.ReplaceAll(text, "`", "'")) + "`" },
 	link: func(text, url string) string { return "<" + slackEscape(url) + "|" + slackEscape(text) + ">" },
@@ -99,7 +103,7 @@ func (s slack) Send(ctx context.Context, m Message, sent Receipt) (Receipt, erro
 		_, err := s.poster.send(ctx, http.MethodPost, s.options.URL.Reveal(), nil, body)
 		return Receipt{}, err
 	}
-	if sent.ID != "" {
+	if sent.ID != "" && sent.To == s.options.Channel {
 		body.Channel, body.TS = sent.Channel, sent.ID
 		_, err := s.call(ctx, "chat.update", body)
 		if fault.KindOf(err) != fault.NotFound { // else a user deleted it
@@ -108,7 +112,7 @@ func (s slack) Send(ctx context.Context, m Message, sent Receipt) (Receipt, erro
 	}
 	body.Channel, body.TS = s.options.Channel, ""
 	answer, err := s.call(ctx, "chat.postMessage", body)
-	return Receipt{Channel: answer.Channel, ID: answer.TS}, err
+	return Receipt{Channel: answer.Channel, ID: answer.TS, To: s.options.Channel}, err
 }
 
 // Check implements Sender.

@@ -5,17 +5,21 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"promoter/internal/printable"
 )
 
-// Limits of what a message shows. Together they keep a text below the limits of all services; the
-// smallest is Discord's, 2,000 characters.
+// Limits of what a message shows. A text that is above the limit of its service nevertheless, such as
+// one of characters that are escaped, is made of shorter values.
 const (
-	maxValue   = 160 // runes of one value
-	maxReason  = 300
-	maxListed  = 3 // versions
-	maxHistory = 8 // events
+	maxValue    = 160 // runes of one value
+	maxReason   = 300
+	leastValue  = 20  // which no limit of a service needs less than
+	maxListed   = 3   // versions
+	maxHistory  = 8   // events
+	maxLink     = 500 // bytes of a URL; longer ones are left out
+	unprintable = "(not printable)"
 )
 
 // fact is one line of a message.
@@ -39,10 +43,13 @@ var verbs = map[State]string{
 // defaultApplication is the application where there is only one.
 const defaultApplication = "default"
 
-func headlineOf(m Message) headline {
-	h := headline{subject: shown(strings.Join(changes(m), ", ")), verb: verbs[m.Last().State], where: shown(m.Environment)}
+func headlineOf(m Message) headline { return shortHeadline(m, maxValue) }
+
+// shortHeadline is headlineOf with values of at most so many runes.
+func shortHeadline(m Message, most int) headline {
+	h := headline{subject: short(strings.Join(changes(m), ", "), most), verb: verbs[m.Last().State], where: short(m.Environment, most)}
 	if m.Application != defaultApplication {
-		h.where += " (" + shown(m.Application) + ")"
+		h.where += " (" + short(m.Application, most) + ")"
 	}
 	if m.Test {
 		h.verb += " – a test message about"
@@ -65,7 +72,7 @@ func changes(m Message) []string {
 		if from != "" {
 			text = c.Component + " " + from + " -> " + to
 		}
-		all = append(all, shown(text))
+		all = append(all, short(text, maxValue))
 	}
 	if len(all) == 0 {
 		return []string{"snapshot " + m.Snapshot}
@@ -81,11 +88,14 @@ func label(tag, digest string) string {
 }
 
 // facts returns the lines below the headline. With history, they list the events.
-func facts(m Message, history bool) []fact {
+func facts(m Message, history bool) []fact { return shortFacts(m, history, maxReason) }
+
+// shortFacts is facts with values of at most so many runes.
+func shortFacts(m Message, history bool, most int) []fact {
 	all := []fact{{"Repository", m.Repository}}
 	last := m.Last()
 	if last.Reason != "" {
-		all = append(all, fact{"Reason", printable.ShortLine(last.Reason, maxReason)})
+		all = append(all, fact{"Reason", last.Reason})
 	}
 	if last.User != "" {
 		all = append(all, fact{"By", last.User})
@@ -100,23 +110,25 @@ func facts(m Message, history bool) []fact {
 		all = append(all, fact{"Time", last.At.UTC().Format(time.RFC3339)})
 	}
 	for i := range all {
-		all[i].value = printable.ShortLine(all[i].value, maxReason)
+		all[i].value = short(all[i].value, most)
 	}
 	return all
 }
 
 func links(m Message) []link {
 	var all []link
-	if address := safeURL(m.PullRequest.URL); address != "" {
+	if address := safeURL(m.PullRequest.URL); address != "" && len(address) <= maxLink {
 		all = append(all, link{fmt.Sprintf("Pull request #%d", m.PullRequest.Number), address})
 	}
-	if address := safeURL(m.Page); address != "" {
+	if address := safeURL(m.Page); address != "" && len(address) <= maxLink {
 		all = append(all, link{"Dashboard", address})
 	}
 	return all
 }
 
-func shown(text string) string { return printable.ShortLine(text, maxValue) }
+// short returns a text as a value. It is never empty: two backticks around nothing begin a span of code
+// that ends elsewhere.
+func short(text string, most int) string { return cmp.Or(printable.ShortLine(text, most), unprintable) }
 
 // plain formats a message as plain text.
 func plain(m Message, history bool) string {
@@ -133,6 +145,8 @@ func plain(m Message, history bool) string {
 
 // dialect is how a service formats text.
 type dialect struct {
+	most   int                           // size of a text
+	size   func(text string) int         // as the service counts
 	bold   string                        // around bold text
 	code   func(text string) string      // a value that is shown as it is
 	link   func(text, url string) string // a link
@@ -140,11 +154,23 @@ type dialect struct {
 }
 
 // format formats a message. Values are code, in which services recognize no mention, no link,
-// and no markup.
+// and no markup. They become shorter until the service accepts the text: a message that it refuses
+// would be none.
 func (d dialect) format(m Message, history bool) string {
-	h := headlineOf(m)
+	most := maxReason
+	text := d.formatShort(m, history, most)
+	for d.size(text) > d.most && most > leastValue {
+		most = max(leastValue, most/2)
+		text = d.formatShort(m, history, most)
+	}
+	return text
+}
+
+// formatShort formats a message with values of at most so many runes.
+func (d dialect) formatShort(m Message, history bool, most int) string {
+	h := shortHeadline(m, min(most, maxValue))
 	lines := []string{d.code(h.subject) + " " + d.bold + h.verb + d.bold + " " + d.code(h.where)}
-	for _, f := range facts(m, history) {
+	for _, f := range shortFacts(m, history, most) {
 		lines = append(lines, d.bullet+f.name+": "+d.code(f.value))
 	}
 	var shown []string
@@ -157,8 +183,11 @@ func (d dialect) format(m Message, history bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// markdown is the dialect of Discord and Mattermost.
+// markdown is the dialect of Discord and Mattermost. The limit is Discord's: 2,000 characters, which
+// its clients count in UTF-16. Mattermost accepts 16,383.
+// https://discord.com/developers/docs/resources/webhook#execute-webhook
 var markdown = dialect{
+	most: 2000, size: func(text string) int { return len(utf16.Encode([]rune(text))) },
 	bold: "**", bullet: "- ",
 	code: func(text string) string { return "`" + strings.ReplaceAll(text, "`", "'") + "`" },
 	link: func(text, url string) string { return "[" + text + "](" + url + ")" },

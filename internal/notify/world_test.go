@@ -3,6 +3,7 @@ package notify_test
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -34,8 +35,10 @@ func (r received) decode(t *testing.T, into any) {
 // service is a local receiver that records requests.
 type service struct {
 	*httptest.Server
-	mutex sync.Mutex
-	all   []received
+	mutex  sync.Mutex
+	all    []received
+	header http.Header       // of responses
+	client http.RoundTripper // of senders; nil: that of the server
 }
 
 // newService starts a service that responds with the results of a function.
@@ -49,6 +52,7 @@ func newService(t *testing.T, respond func(r received) (status int, body string)
 		s.all = append(s.all, one)
 		s.mutex.Unlock()
 		status, text := respond(one)
+		maps.Copy(w.Header(), s.header)
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, text)
 	}))
@@ -56,7 +60,12 @@ func newService(t *testing.T, respond func(r received) (status int, body string)
 	return s
 }
 
-func (s *service) transport() http.RoundTripper { return s.Client().Transport }
+func (s *service) transport() http.RoundTripper {
+	if s.client != nil {
+		return s.client
+	}
+	return s.Client().Transport
+}
 
 func (s *service) requests() []received {
 	s.mutex.Lock()

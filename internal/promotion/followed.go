@@ -58,10 +58,12 @@ func Verifications(followed []Followed, server func(image.Repository) []trust.Re
 	required := map[string][]trust.Requirement{}
 	for _, f := range followed {
 		if f.Component.Verify != nil {
-			required[f.Name] = append(required[f.Name], *f.Component.Verify)
+			required[f.Name] = append(required[f.Name], f.Component.Verify.For(f.Repository))
 		}
 		if server != nil {
-			required[f.Name] = append(required[f.Name], server(f.Repository)...)
+			for _, v := range server(f.Repository) {
+				required[f.Name] = append(required[f.Name], v.For(f.Repository))
+			}
 		}
 	}
 	return required

@@ -138,24 +138,43 @@ func (o *Observation) Selected() iter.Seq2[Target, Current] {
 // application comes from. A parent without the application is skipped; its own
 // parents are used.
 func (o *Observation) Sources(parent, application string) []Target {
-	target := Target{parent, application}
-	_, exists := o.Targets[target]
-	_, unavailable := o.Unavailable[parent]
-	if exists || unavailable {
-		return []Target{target}
-	}
-	return o.SourcesOf(o.Config.Settings(parent, application).After, application)
+	return o.SourcesOf([]setting.Parent{{Environment: parent}}, application)
 }
 
 // SourcesOf returns the sources behind several parents, each once, by environment.
-// The recursion ends because the config has no cycles.
 func (o *Observation) SourcesOf(parents []setting.Parent, application string) []Target {
-	var found []Target
-	for _, parent := range parents {
-		found = append(found, o.Sources(parent.Environment, application)...)
+	nearest := o.nearest(parents, application, func(target Target) bool {
+		_, exists := o.Targets[target]
+		_, unavailable := o.Unavailable[target.Environment]
+		return exists || unavailable
+	})
+	found := make([]Target, 0, len(nearest))
+	for _, parent := range nearest {
+		found = append(found, Target{parent.Environment, application})
 	}
 	slices.SortFunc(found, Target.Compare)
 	return slices.Compact(found)
+}
+
+// nearest returns the parents in which a target counts. The parents of each other one take its place, once: there
+// may be more ways through the environments than can be walked.
+func (o *Observation) nearest(parents []setting.Parent, application string, counts func(Target) bool) []setting.Parent {
+	var found []setting.Parent
+	skipped := map[string]bool{}
+	var walk func(parents []setting.Parent)
+	walk = func(parents []setting.Parent) {
+		for _, parent := range parents {
+			switch {
+			case counts(Target{parent.Environment, application}):
+				found = append(found, parent)
+			case !skipped[parent.Environment]:
+				skipped[parent.Environment] = true
+				walk(o.Config.Settings(parent.Environment, application).After)
+			}
+		}
+	}
+	walk(parents)
+	return found
 }
 
 // BranchOf returns the branch of an environment.
@@ -186,16 +205,11 @@ func (o Observation) EnvironmentsByBranch() map[string][]string {
 // ParentsOf returns the parents of a target. A parent in which the application is
 // absent is skipped; its own parents take its place.
 func (o Observation) ParentsOf(target Target) []setting.Parent {
-	var parents []setting.Parent
-	for _, parent := range o.Config.Settings(target.Environment, target.Application).After {
-		at := Target{Environment: parent.Environment, Application: target.Application}
-		if _, present := o.Targets[at]; present {
-			parents = append(parents, parent)
-		} else {
-			parents = append(parents, o.ParentsOf(at)...)
-		}
-	}
-	return parents
+	after := o.Config.Settings(target.Environment, target.Application).After
+	return o.nearest(after, target.Application, func(parent Target) bool {
+		_, present := o.Targets[parent]
+		return present
+	})
 }
 
 // Limits returns what the server file allows for a target of the repository.

@@ -38,6 +38,7 @@ type Open struct {
 // Approval is one approval of a pull request that may count for the config.
 type Approval struct {
 	By    string // login
+	ID    string // of the account; empty: the forge reports none
 	Teams []string
 	At    time.Time
 }

@@ -1,6 +1,7 @@
 package pullrequest_test
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -40,7 +41,11 @@ environments:
 		Policies:  map[string]*image.Policy{"web": c.Policy("web")},
 	}
 	now := time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC)
-	decisions := decide.Plan(observation, now)
+	decisions, err := decide.Plan(context.Background(), observation, now)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	for _, p := range propose.Plan(observation, decisions, now) {
 		fmt.Println(p.Step, p.Head)
 		fmt.Println(pullrequest.Title(pullrequest.Page{Proposal: p}))

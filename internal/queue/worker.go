@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"promoter/internal/activity"
 	"promoter/internal/fault"
 )
 
@@ -55,7 +56,7 @@ type Options struct {
 	// seconds and 10 minutes.
 	FirstRetry, LastRetry time.Duration
 	// Grace is how long runs that do not obey the end of their context may continue after
-	// Drain; zero is 5 seconds.
+	// Drain, and then how long to release them may take; zero is 5 seconds.
 	Grace time.Duration
 	// FirstCrash and LastCrash are the first and the longest delay of work that was running
 	// when a process died; zero is 30 seconds and 6 hours.
@@ -105,12 +106,13 @@ func (q *Queue) Run(ctx context.Context, o Options) error {
 		loop := q.register(kind, o.Poll)
 		loops.Go(func() { p.loop(ctx, kind, worker, loop) })
 	}
-	loops.Wait()
 	ended := make(chan struct{})
 	go func() {
+		loops.Wait()
 		p.runs.Wait()
 		close(ended)
 	}()
+	<-ctx.Done()
 	over, late := time.AfterFunc(o.Drain, func() { p.stop(ErrStopping) }), time.NewTimer(o.Drain+o.Grace)
 	select {
 	case <-ended:
@@ -140,10 +142,18 @@ func (p *pool) abandon() {
 	p.mu.Lock()
 	left := slices.Collect(maps.Values(p.running))
 	p.mu.Unlock()
+	var released sync.WaitGroup
 	for _, item := range left {
-		p.log(p.base, item, slog.LevelError, "run does not end; the process exits without it", ErrStopping)
-		p.finish(item, func(ctx context.Context) error { return p.q.Release(ctx, item, 0) })
+		released.Go(func() {
+			p.log(p.base, item, slog.LevelError, "run does not end; the process exits without it", ErrStopping)
+			p.finish(item, func(ctx context.Context) error {
+				ctx, cancel := context.WithTimeout(ctx, p.o.Grace)
+				defer cancel()
+				return p.q.Release(ctx, item, 0)
+			})
+		})
 	}
+	released.Wait()
 }
 
 // loop claims and starts runs of one kind.
@@ -295,6 +305,7 @@ func (p *pool) call(ctx context.Context, item Item, handler Handler) (_ Result, 
 				slog.String("panic", fmt.Sprint(value)), slog.String("stack", string(debug.Stack())))
 		}
 	}()
+	defer activity.Begin(ctx, item.Kind+" "+item.Key)()
 	return handler(ctx, item)
 }
 

@@ -38,7 +38,10 @@ func (r *Reconciler) Explain(ctx context.Context, q Question) (outcome.Report, e
 	if err != nil || o.Unusable != "" {
 		return outcome.Unplanned(o), err
 	}
-	made := r.plan(ctx, o)
+	made, err := r.plan(ctx, o)
+	if err != nil {
+		return outcome.Unplanned(o), err
+	}
 	report := outcome.Preview(o, made)
 	facts := explain.Facts{
 		Observation: o.Promotion, Decisions: report.Decisions, Proposals: made.Proposals,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"promoter/internal/fault"
+	"promoter/internal/identity"
 	"promoter/internal/reconcile/outcome"
 	"promoter/internal/reconcile/reconciletest"
 	"promoter/internal/scm"
@@ -297,6 +298,52 @@ func TestReconcile_approvalsThatDoNotCount(t *testing.T) {
 	w.Forge.Review(2, reconciletest.Bot.Login, scm.Approved)
 	own := "; the approval of promoter-bot does not count: it is promoter's own"
 	w.wantGates(w.run(), "approvals: waiting (0 of 1) not approved yet"+own, "protection approvals: waiting (0 of 1) main requires 1 approval"+own)
+	w.Forge.Review(2, "carol", scm.Approved)
+	w.Forge.Rename("carol", identity.User{})
+	w.wantGates(w.run(), "approvals: waiting (0 of 1) not approved yet; the approval of a deleted account does not count: they may not write to the repository"+
+		strings.ReplaceAll(own, "; ", ", "), "protection approvals: waiting (0 of 1) main requires 1 approval"+own)
+}
+
+// What was approved lands only while those who approved it may: members of a team, with an account
+// of the forge, who did not request it.
+func TestReconcile_approversChangeBeforeTheMerge(t *testing.T) {
+	t.Parallel()
+	account := func(id, login string) identity.User {
+		return identity.User{Host: "forge.example", ID: id, Login: login}
+	}
+	for name, test := range map[string]struct {
+		from   string // who may approve
+		change func(w *world)
+		lands  bool
+	}{
+		"nothing changes":                  {"team:acme/carol", func(*world) {}, true},
+		"the approver left the team":       {"team:acme/carol", func(w *world) { w.Forge.Left = map[string]bool{"carol": true} }, false},
+		"the approver left, and is back":   {"team:acme/carol", func(w *world) { w.Forge.Left = map[string]bool{"carol": true}; w.run(); w.Forge.Left = nil }, true},
+		"the approver was deleted":         {"carol", func(w *world) { w.Forge.Rename("carol", identity.User{}) }, false},
+		"the name of all deleted accounts": {"carol", func(w *world) { w.Forge.Rename("carol", account("10137", "ghost")) }, false},
+		"the approver was renamed":         {"carol", func(w *world) { w.Forge.Rename("carol", account("3", "caroline")) }, false},
+		"an account with a similar name":   {"carol", func(w *world) { w.Forge.Rename("carol", account("4", "car\u043el")) }, false},
+		"the name in another case":         {"carol", func(w *world) { w.Forge.Rename("carol", account("3", "Carol")) }, true},
+		"the approver became a bot": {"carol", func(w *world) {
+			w.Forge.Rename("carol", identity.User{Host: "forge.example", Login: "carol", Bot: true})
+		}, false},
+		"the account is promoter's": {"carol", func(w *world) { w.Forge.Rename("carol", reconciletest.Bot) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := protected(t, `, gates: {approvals: {count: 1, from: ["`+test.from+`"]}, checks: [ci]}`, scm.Rules{})
+			w.Forge.Review(2, "carol", scm.Approved)
+			w.run()
+			test.change(w)
+			w.Forge.Check(w.pull(2).Head.Commit, "ci", scm.CheckPassed)
+			w.run()
+			want := "1.0.0 1.0.0"
+			if test.lands {
+				want = "1.1.0 1.0.0"
+			}
+			w.holds("prod", want)
+		})
+	}
 }
 
 // Rules are read once for each branch, and only where promoter merges.

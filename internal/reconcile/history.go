@@ -80,5 +80,6 @@ func (r *Reconciler) Decide(ctx context.Context, changes ...state.Change) (promo
 	}
 	o.Promotion.State, _ = o.Promotion.State.Apply(changes...)
 	o.Promotion.Bypasses = r.reader().ReadBypasses(ctx, o.Promotion, repo.Collect(o.Failures, true))
-	return o.Promotion, decide.Plan(o.Promotion, o.Now), nil
+	decisions, err := decide.Plan(ctx, o.Promotion, o.Now)
+	return o.Promotion, decisions, err
 }

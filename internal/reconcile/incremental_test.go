@@ -23,6 +23,7 @@ import (
 	"promoter/internal/reconcile/outcome"
 	"promoter/internal/reconcile/reconciletest"
 	"promoter/internal/repo"
+	"promoter/internal/scm"
 	"promoter/internal/state"
 	"promoter/internal/verb"
 )
@@ -370,6 +371,27 @@ type revoked struct{ now bool }
 // MayBypass implements comments.Bypasses.
 func (r *revoked) MayBypass(context.Context, identity.User, string, promotion.Deployment) (comments.Permission, error) {
 	return comments.Permission{Allowed: !r.now, Reason: "it was revoked"}, nil
+}
+
+// No event reports that a member left a team: what is kept must not decide who approved.
+func TestIncremental_approversLeaveBeforeTheMerge(t *testing.T) {
+	t.Parallel()
+	p := newProcessOf(t, strings.Replace(twoApplications, "after: [dev], land: push",
+		`after: [dev], land: automerge, gates: {approvals: {count: 1, from: ["team:acme/carol"]}, checks: [ci]}`, 1))
+	p.push(worker, "1.1.0")
+	p.reconcile()
+	p.wantPulls("promoter/staging/cart open")
+	p.Forge.Review(1, "carol", scm.Approved)
+	p.reconcile()
+	p.Forge.Left = map[string]bool{"carol": true}
+	p.Forge.Check(p.pull(1).Head.Commit, "ci", scm.CheckPassed)
+	for range 2 {
+		p.reconcile()
+		p.wantPulls("promoter/staging/cart open")
+	}
+	p.Forge.Left = nil
+	p.reconcile()
+	p.wantPulls("promoter/staging/cart merged")
 }
 
 // What users did is recorded while something else of the application is written.

@@ -1,12 +1,14 @@
 package reconcile_test
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"promoter/internal/budget"
 	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/image"
@@ -16,6 +18,8 @@ import (
 	"promoter/internal/reconcile/act"
 	"promoter/internal/reconcile/observe"
 	"promoter/internal/reconcile/outcome"
+	"promoter/internal/reconcile/plan"
+	"promoter/internal/reconcile/reconciletest"
 	"promoter/internal/repo"
 )
 
@@ -28,6 +32,15 @@ func observed(t *testing.T, w *world) observe.Observation {
 	return o
 }
 
+func planned(t *testing.T, o observe.Observation) plan.Plan {
+	t.Helper()
+	made, err := o.Plan(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
 func readerOf(r *reconcile.Reconciler) observe.Reader {
 	return observe.Reader{Clients: r.Clients, Users: r.Users, Server: r.Server}
 }
@@ -36,7 +49,7 @@ func readerOf(r *reconcile.Reconciler) observe.Reader {
 func actOn(t *testing.T, w *world, o observe.Observation) (outcome.Report, bool, error) {
 	t.Helper()
 	r := w.Reconciler()
-	done, err := act.Actor{Clients: r.Clients, Users: r.Users, Describe: r.Describe}.CarryOut(t.Context(), o, o.Plan(), true)
+	done, err := act.Actor{Clients: r.Clients, Users: r.Users, Describe: r.Describe}.CarryOut(t.Context(), o, planned(t, o), true)
 	return outcome.Of(done.Observation, done.Plan, done.Effects), done.Again || done.Landed, err
 }
 
@@ -67,10 +80,48 @@ func TestObserve_registryErrorIsPartial(t *testing.T) {
 	if o.Promotion.Available["web"].Err == nil {
 		t.Error("the version of web has no error")
 	}
-	for _, p := range o.Plan().Proposals {
+	for _, p := range planned(t, o).Proposals {
 		if p.Step != propose.StepWait {
 			t.Errorf("it plans to %s without a registry", p.Step)
 		}
+	}
+}
+
+// Over the budget of all parts, which part was refused is chance: nothing is written. The limit of one image stops
+// only that image.
+func TestReconcile_overBudgetWritesNothing(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		limit  budget.Limit
+		pushed bool
+	}{
+		"of all images": {budget.Limit{Total: 1}, false},
+		"of one image":  {budget.Limit{Each: 1}, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, threeEnvironments+"applications: {'*': {}}\n")
+			w.Git.Commit("main", reconciletest.Human, w.Clock.Now(), "Add an application", func(all map[string]string) {
+				all["dev/cart.txt"] = line(worker, "1.0.0") + "\n"
+				all["dev/shop.txt"] = line(web, "1.0.0") + "\n"
+			})
+			w.push(web, "1.1.0")
+			w.push(worker, "1.1.0")
+			ctx := budget.With(t.Context(), budget.New(budget.Limits{budget.Requests: test.limit}))
+			w.Registry.Fails = map[string]error{worker: budget.Spend(ctx, budget.Requests, "quay.io", 2)}
+			head := w.Git.Branches()["main"]
+			report, err := w.Reconciler().Reconcile(t.Context())
+			if errors.Is(err, budget.ErrExhausted) == test.pushed || (w.Git.Branches()["main"] != head) != test.pushed {
+				t.Errorf("error %v, main from %s to %s", err, head, w.Git.Branches()["main"])
+			}
+			if test.pushed && len(report.Errors) == 0 {
+				t.Error("the image that was refused is no error")
+			}
+			if !test.pushed && (len(report.Effects) > 0 || len(w.Git.Branches()) != 1) {
+				t.Errorf("effects %+v, branches %v", report.Effects, w.Git.Branches())
+			}
+		})
 	}
 }
 
@@ -93,9 +144,9 @@ func TestMakePlan_fromAnObservationAlone(t *testing.T) {
 		Config: loaded, Targets: targets, Policies: promotion.Policies(loaded, promotion.FollowedIn(loaded, maps.All(targets), promotion.Everywhere)),
 		Available: map[string]promotion.Available{"web": {Found: true, Version: image.Version{Tag: "1.1.0", Version: "1.1.0", Digest: "sha256:b"}}},
 	}}
-	plan := o.Plan()
-	if len(plan.Proposals) != 1 || plan.Proposals[0].Step != propose.StepPush || plan.Proposals[0].Decisions[0].Target != target {
-		t.Errorf("the plan is %+v", plan.Proposals)
+	made := planned(t, o)
+	if len(made.Proposals) != 1 || made.Proposals[0].Step != propose.StepPush || made.Proposals[0].Decisions[0].Target != target {
+		t.Errorf("the plan is %+v", made.Proposals)
 	}
 }
 

@@ -138,7 +138,10 @@ func (r *Reconciler) attempt(ctx context.Context, start observe.Start, known *re
 	if err != nil || o.Unusable != "" {
 		return attempted{report: outcome.Unplanned(o)}, err
 	}
-	made := r.plan(ctx, o)
+	made, err := r.plan(ctx, o)
+	if err != nil {
+		return attempted{report: outcome.Unplanned(o)}, err
+	}
 	mismatch, err := r.revalidate(ctx, o, made)
 	if err != nil || mismatch != "" {
 		done.report, done.stale = outcome.Unplanned(o), mismatch != ""
@@ -161,7 +164,8 @@ func (r *Reconciler) attempt(ctx context.Context, start observe.Start, known *re
 	return done, err
 }
 
-// observe observes, with branches that need not be listed again.
+// observe observes, with branches that need not be listed again. Over the budget of the reconciliation, nothing is
+// planned: what is missing would be chance.
 func (r *Reconciler) observe(
 	ctx context.Context, reader observe.Reader, start observe.Start, known *repo.Refs,
 ) (o observe.Observation, err error) {
@@ -170,13 +174,16 @@ func (r *Reconciler) observe(
 	if known != nil {
 		reader.Clients.Remote = repo.Listed{Remote: reader.Clients.Remote, Known: *known}
 	}
-	return reader.Observe(ctx, start)
+	if o, err = reader.Observe(ctx, start); err != nil {
+		return o, err
+	}
+	return o, o.Failures.Exhausted()
 }
 
-func (r *Reconciler) plan(ctx context.Context, o observe.Observation) plan.Plan {
-	_, end := r.Trace.Begin(ctx, "plan")
-	defer end(nil, nil)
-	return o.Plan()
+func (r *Reconciler) plan(ctx context.Context, o observe.Observation) (made plan.Plan, err error) {
+	ctx, end := r.Trace.Begin(ctx, "plan")
+	defer func() { end(nil, err) }()
+	return o.Plan(ctx)
 }
 
 // revalidate decides again about the applications that a plan writes, if decisions of a cache are among those of
@@ -192,7 +199,7 @@ func (r *Reconciler) revalidate(ctx context.Context, o observe.Observation, made
 	if err != nil {
 		return "", err
 	}
-	return made.Mismatch(fresh, o.Now), nil
+	return made.Mismatch(ctx, fresh, o.Now)
 }
 
 func (r *Reconciler) reader() observe.Reader {
@@ -222,5 +229,9 @@ func (r *Reconciler) Preview(ctx context.Context) (outcome.Report, error) {
 	if err != nil || o.Unusable != "" {
 		return outcome.Unplanned(o), err
 	}
-	return outcome.Preview(o, r.plan(ctx, o)), nil
+	made, err := r.plan(ctx, o)
+	if err != nil {
+		return outcome.Unplanned(o), err
+	}
+	return outcome.Preview(o, made), nil
 }

@@ -44,7 +44,10 @@ func (h *rehearsal) attempt(ctx context.Context, start observe.Start, _ *repo.Re
 	if len(h.landed) == 0 { // what was read until now is about commits of the repository
 		h.r.Clients.Landings = &landing.Rehearsed{Memory: h.r.Clients.Landings}
 	}
-	made := o.Plan()
+	made, err := o.Plan(ctx)
+	if err != nil {
+		return attempted{report: outcome.Unplanned(o)}, err
+	}
 	actor := h.r.actor()
 	actor.Trace = nil // nothing is done
 	lands := func(p propose.Proposal) bool {

@@ -115,10 +115,22 @@ func (e entry) authenticator() authn.Authenticator {
 		return e.refresher
 	case e.Secret.IsZero():
 		return authn.Anonymous
-	case e.Username == "":
-		return authn.FromConfig(authn.AuthConfig{RegistryToken: e.Secret.Reveal()})
 	}
-	return authn.FromConfig(authn.AuthConfig{Username: e.Username, Password: e.Secret.Reveal()})
+	return presentSecret{username: e.Username, secret: e.Secret}
+}
+
+// presentSecret authenticates with a secret as it is at each request: its file may be replaced.
+type presentSecret struct {
+	username string // empty: the secret is a token
+	secret   secret.String
+}
+
+// Authorization implements authn.Authenticator.
+func (p presentSecret) Authorization() (*authn.AuthConfig, error) {
+	if p.username == "" {
+		return &authn.AuthConfig{RegistryToken: p.secret.Reveal()}, nil
+	}
+	return &authn.AuthConfig{Username: p.username, Password: p.secret.Reveal()}, nil
 }
 
 // grant is the credential that a GitOps repository may use for an image repository.
@@ -126,8 +138,9 @@ type grant struct {
 	id        string
 	auth      authn.Authenticator
 	docker    bool       // the Docker and Podman configurations were read
-	refresher *refresher // nil: the login does not change
-	tokenHost string     // see Credential.TokenHost
+	refresher *refresher // nil: the login does not expire
+	secret    secret.String
+	tokenHost string // see Credential.TokenHost
 }
 
 // grantFor selects the credential: the first entry that matches, the user's Docker
@@ -135,7 +148,7 @@ type grant struct {
 func (c *Client) grantFor(key identity.RepositoryKey, r image.Repository) (grant, error) {
 	for _, e := range c.credentials {
 		if e.matches(key, r) {
-			return grant{id: e.id, auth: e.authenticator(), refresher: e.refresher, tokenHost: e.TokenHost}, nil
+			return grant{id: e.id, auth: e.authenticator(), refresher: e.refresher, secret: e.Secret, tokenHost: e.TokenHost}, nil
 		}
 	}
 	if c.options.UserEnv == nil {

@@ -18,6 +18,7 @@ import (
 	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/secret"
+	"promoter/internal/secret/secrettest"
 )
 
 // The credential that must never be seen where it does not belong.
@@ -101,6 +102,31 @@ func TestCredential_basicAndToken(t *testing.T) {
 			}
 			if bearer && f.tokens.Load() != 1 {
 				t.Errorf("%d tokens were asked for, want one login", f.tokens.Load())
+			}
+		})
+	}
+}
+
+// A registry that refuses the password of a file gets the one that the file has by then.
+func TestCredential_readsARefusedPasswordAgain(t *testing.T) {
+	t.Parallel()
+	for name, bearer := range map[string]bool{"basic": false, "token service": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newAuthFake(t)
+			f.push(t, "tenant-b/web", "1.0.0")
+			f.bearer = bearer
+			mount := secrettest.NewMount(t, map[string]string{"password": "the password before"})
+			credential := f.credential("github.com/*")
+			credential.Secret = mount.Secret("password")
+			c := newClient(t, Options{Credentials: []Credential{credential}})
+			request := Request{Repository: f.repository(t, "tenant-b/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1"})}
+			if _, err := c.For("github.com/2").Select(t.Context(), request); fault.KindOf(err) != fault.Unauthorized {
+				t.Fatalf("with the password before: %v", err)
+			}
+			mount.Swap(map[string]string{"password": password}) // within the second in which the file is not read again
+			if s := mustSelect(t, c.For("github.com/2"), request); !s.Found {
+				t.Errorf("selected %+v", s)
 			}
 		})
 	}

@@ -19,11 +19,12 @@ import (
 // the old one may just have expired. It explains the error.
 func send[V any](c *Client, a *access, noun string, request func() (V, error)) (V, error) {
 	reused, number := a.session.connected(), 0
+	used := a.grant.secret.Reveal()
 	if a.grant.refresher != nil {
 		number = a.grant.refresher.number()
 	}
 	found, err := request()
-	if a.expired(err, reused, number) {
+	if a.expired(err, reused, number, used) {
 		c.renew(a)
 		found, err = request()
 	}
@@ -35,16 +36,19 @@ func send[V any](c *Client, a *access, noun string, request func() (V, error)) (
 }
 
 // expired reports whether registries give this answer to an expired login, and a new
-// login is available. Amazon's registry then answers 403, and its public one 400 without
+// login is available, or another secret in its file. Amazon's registry then answers 403, and its public one 400 without
 // a challenge (https://github.com/aws/containers-roadmap/issues/2835).
-func (a *access) expired(err error, reused bool, number int) bool {
+func (a *access) expired(err error, reused bool, number int, used string) bool {
 	answer, ok := errors.AsType[*ggcr.Error](err)
 	if !ok {
 		return false
 	}
 	switch answer.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return a.grant.refresher != nil && a.grant.refresher.refused(number)
+		if a.grant.refresher == nil {
+			return a.grant.secret.Renewed(used)
+		}
+		return a.grant.refresher.refused(number)
 	case http.StatusBadRequest:
 		return reused
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -201,6 +202,71 @@ func TestSelect_cosign(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// cosign itself writes what signedAs and minVersion are compared with. A copy has the signature of
+// the original.
+func TestSelect_cosignLimits(t *testing.T) {
+	t.Parallel()
+	cosign := program(t, "PROMOTER_COSIGN", "cosign")
+	f := before(t, inprocess.New(inprocess.WithReferrersSupport(true)))
+	folder := t.TempDir()
+	run(t, cosign, folder, "generate-key-pair")
+	public, err := os.ReadFile(filepath.Join(folder, "cosign.pub"))
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(folder, "predicate.json"), []byte(provenances["attest"]), 0o600))
+	for form, c := range map[string]struct {
+		flags           []string
+		named, versions bool // cosign signs the name of the image, and the version
+	}{
+		"tag":      {[]string{"sign", "-a", "version=1.4.0"}, true, true},
+		"identity": {[]string{"sign", "--sign-container-identity", f.host + "/acme/identity:1.4.0"}, true, true},
+		"attest":   {[]string{"attest", "--type=slsaprovenance", "--predicate=predicate.json"}, true, false},
+		"bundle":   {[]string{"sign", "--new-bundle-format", "-a", "version=1.4.0"}, false, false}, // cosign 3 signs annotations there
+	} {
+		t.Run(form, func(t *testing.T) {
+			t.Parallel()
+			path := "acme/" + form
+			digest := f.push(t, path, built{created: day(1)}, "1.9.0")
+			run(t, cosign, folder, append(slices.Clone(c.flags), "--key=cosign.key", "--tlog-upload=false", "--yes", f.host+"/"+path+"@"+digest)...)
+			selected := func(path string, limits trust.Limits) string {
+				t.Helper()
+				required := trust.Requirement{Key: string(public), KeyFile: "cosign.pub", Limits: limits}
+				if c.flags[0] == "attest" {
+					required.Source = "github.com/acme/web"
+				}
+				repository := f.repository(t, path)
+				got := mustSelect(t, newClient(t, Options{}).For(""), Request{
+					Repository: repository, Policy: mustPolicy(t, image.Selection{Semver: "1"}), Signed: mustRequire(t, required.For(repository)),
+				})
+				if !got.Found && !got.Ineligible[0].WronglySigned {
+					t.Errorf("the version is not blocked: %+v", got)
+				}
+				return got.Reason
+			}
+			own, elsewhere := selected(path, trust.Limits{SignedAs: "{image}"}), selected(path, trust.Limits{SignedAs: "quay.io/acme/web"})
+			if (own == "") != c.named || elsewhere == "" {
+				t.Errorf("for its own repository: %q, for another one: %q", own, elsewhere)
+			}
+			least, more := selected(path, trust.Limits{MinVersion: "1.4.0"}), selected(path, trust.Limits{MinVersion: "1.4.1"})
+			want := "has no version, which minVersion 1.4.1 requires"
+			if c.versions {
+				want = "has the version 1.4.0, which is older than minVersion 1.4.1"
+			}
+			if (least == "") != c.versions || !strings.Contains(more, want) {
+				t.Errorf("with its version as the lowest: %q, with a higher one: %q", least, more)
+			}
+			if form != "tag" {
+				return
+			}
+			run(t, cosign, folder, "copy", f.host+"/"+path+":1.9.0", f.host+"/acme/copy:1.9.0")
+			copied := selected("acme/copy", trust.Limits{SignedAs: "{image}"})
+			if listed := selected("acme/copy", trust.Limits{SignedAs: "{image} " + f.host + "/acme/tag"}); listed != "" ||
+				!strings.Contains(copied, "is for "+f.host+"/acme/tag, not for "+f.host+"/acme/copy") || selected("acme/copy", trust.Limits{}) != "" {
+				t.Errorf("the copy: %q, with the listed original: %q", copied, listed)
+			}
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -60,7 +61,7 @@ func kustomization(folder string, files map[string][]byte) ([]byte, error) {
 	options := krusty.MakeDefaultOptions()
 	built, err := krusty.MakeKustomizer(options).Run(disk, "/"+folder)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "kustomize build: %v", err)
+		return nil, refusal("kustomize build", err, files)
 	}
 	text, err := built.AsYaml()
 	if err != nil {
@@ -84,7 +85,7 @@ func helmChart(root Root, files map[string][]byte) ([]byte, error) {
 	}
 	loaded, err := loader.LoadFiles(parts)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "load the chart: %v", err)
+		return nil, refusal("load the chart", err, files)
 	}
 	if missing := missingDependencies(loaded); len(missing) > 0 {
 		return nil, fault.New(fault.Invalid, "the chart needs %s, which are not in its folder charts", strings.Join(missing, ", "))
@@ -93,21 +94,21 @@ func helmChart(root Root, files map[string][]byte) ([]byte, error) {
 	for _, file := range root.Values {
 		more, err := chartutil.ReadValues(files[file])
 		if err != nil {
-			return nil, fault.New(fault.Invalid, "%s: %v", path.Base(file), err)
+			return nil, refusal(path.Base(file), err, files)
 		}
 		maps.Copy(values, more)
 	}
 	if err := chartutil.ProcessDependenciesWithMerge(loaded, values); err != nil {
-		return nil, fault.New(fault.Invalid, "dependencies of the chart: %v", err)
+		return nil, refusal("dependencies of the chart", err, files)
 	}
 	release := chartutil.ReleaseOptions{Name: "release", Namespace: "default", Revision: 1, IsInstall: true}
 	merged, err := chartutil.ToRenderValues(loaded, values, release, chartutil.DefaultCapabilities)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "values of the chart: %v", err)
+		return nil, refusal("values of the chart", err, files)
 	}
 	texts, err := engine.Render(loaded, merged)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "helm template: %v", err)
+		return nil, refusal("helm template", err, files)
 	}
 	var all strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
@@ -117,6 +118,30 @@ func helmChart(root Root, files map[string][]byte) ([]byte, error) {
 		all.WriteString("---\n" + texts[name] + "\n")
 	}
 	return []byte(all.String()), nil
+}
+
+// position is a file in an error of kustomize or Helm, with the line if it is known.
+var position = regexp.MustCompile(`[^\s:()'"]+\.(?:ya?ml|json|tpl|env|txt)(?::\d+)*`)
+
+// refusal returns the error of a root that cannot be rendered. The messages of kustomize and Helm
+// contain what they could not process, so that of files with a Secret only has the position.
+func refusal(what string, err error, files map[string][]byte) error {
+	secret := false
+	names := map[string]bool{}
+	for file, content := range files {
+		secret = secret || isSecretText(string(content))
+		names[path.Base(file)] = true
+	}
+	if !secret {
+		return fault.New(fault.Invalid, "%s: %v", what, err)
+	}
+	const why = "the message is not shown, because files contain a Secret"
+	for _, found := range position.FindAllString(err.Error(), -1) {
+		if file, _, _ := strings.Cut(found, ":"); names[path.Base(file)] {
+			return fault.New(fault.Invalid, "%s: %s: %s", what, found, why)
+		}
+	}
+	return fault.New(fault.Invalid, "%s: %s", what, why)
 }
 
 // missingDependencies returns the dependencies that are not below the folder charts.

@@ -13,13 +13,13 @@ const Command = "render-manifests"
 // Child is the child process: it reads a request, limits itself, renders, and writes the
 // result. Nothing that it reads is trusted.
 func Child(in io.Reader, out io.Writer) error {
-	var r request
-	if err := json.NewDecoder(io.LimitReader(in, 4*maxInput)).Decode(&r); err != nil {
+	r, err := readRequest(io.LimitReader(in, 4*maxInput))
+	if err != nil {
 		return fmt.Errorf("read what to render: %w", err)
 	}
 	// From here on, no file and no socket can be opened, and memory and time are limited.
-	debug.SetMemoryLimit(maxMemory / 2)
-	if err := limitProcess(); err != nil {
+	debug.SetMemoryLimit(r.Memory / 2)
+	if err := limitProcess(r.Memory); err != nil {
 		return fmt.Errorf("limit the process: %w", err)
 	}
 	if err := json.NewEncoder(out).Encode(build(r)); err != nil {

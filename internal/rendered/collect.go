@@ -40,7 +40,11 @@ func collect(before, after Tree, changed []string) (request, []Difference, error
 				Difference{Root: root, Problem: fmt.Sprintf("more than %d kustomizations and charts change", maxRoots)})
 			break
 		}
-		if err := c.add(root); err != nil {
+		err := c.add(root)
+		if kind := fault.KindOf(err); err != nil && kind != fault.Invalid && kind != fault.NotFound {
+			return request{}, nil, err // it is no property of the files
+		}
+		if err != nil {
 			refused = append(refused, Difference{Root: root, Problem: err.Error()})
 			continue
 		}
@@ -167,7 +171,7 @@ func (c *collector) addKustomization(folder string) error {
 	}
 	var document yaml.Node
 	if err := yaml.NewDecoder(bytes.NewReader(c.files[file])).Decode(&document); err != nil {
-		return fault.New(fault.Invalid, "%s: %v", file, err)
+		return fault.New(fault.Invalid, "%s is not valid YAML%s", file, lineOf(err)) // the message can contain values
 	}
 	if len(document.Content) == 0 || document.Content[0].Kind != yaml.MappingNode {
 		return fault.New(fault.Invalid, "%s is no kustomization", file)
@@ -196,9 +200,14 @@ func (c *collector) addField(file, folder, field string, value *yaml.Node) error
 		return fault.New(fault.Invalid, "%s:%d: %s can run programs: it is not rendered", file, value.Line, field)
 	}
 	for _, text := range scalars(value, nil) {
-		if isRemote(text.Value) && (slices.Contains(resourceFields, field) || strings.Contains(text.Value, "://")) &&
-			!strings.Contains(text.Value, "\n") && field != "images" {
-			return fault.New(fault.Invalid, "%s:%d: %s is not in this repository: it is not rendered", file, text.Line, shown(text.Value))
+		loaded := slices.Contains(resourceFields, field)
+		address := loaded || strings.Contains(text.Value, "://")
+		if isRemote(text.Value) && address && !strings.Contains(text.Value, "\n") && field != "images" {
+			name := "what " + field + " names" // it can be the value of a secret
+			if loaded && !strings.ContainsAny(text.Value, "{ ") {
+				name = shown(withoutCredentials(text.Value))
+			}
+			return fault.New(fault.Invalid, "%s:%d: %s is not in this repository: it is not rendered", file, text.Line, name)
 		}
 		candidate := text.Value
 		if _, source, named := strings.Cut(candidate, "="); named { // NAME=FILE of a generator
@@ -260,6 +269,20 @@ func isRemote(text string) bool {
 	}
 	return strings.Contains(text, "?ref=") || strings.Contains(text, "//") ||
 		remoteHost.MatchString(text) && strings.Contains(firstSegment(text), ".")
+}
+
+// withoutCredentials returns an address without its user and password, and without its query, in which a token can be.
+func withoutCredentials(address string) string {
+	address, _, _ = strings.Cut(address, "?")
+	scheme, rest, found := strings.Cut(address, "://")
+	if !found {
+		return address
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndex(host, "@"); at >= 0 {
+		rest = rest[at+1:]
+	}
+	return scheme + "://" + rest
 }
 
 func firstSegment(text string) string {

@@ -1,89 +1,117 @@
 package rendered
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"go.yaml.in/yaml/v3"
+
+	"promoter/internal/fault"
 )
 
-// object is one object of rendered manifests.
+// object is one object of rendered manifests: its text, or what is written as text after a
+// comparison, because values are hidden.
 type object struct {
-	name string // kind, namespace, and name
-	text string // YAML, without the values of secrets
-	sum  string // what tells secrets apart
+	name    string // empty: it does not exist
+	whole   string
+	content *yaml.Node
+	secrets secrets
 }
 
-// objects parses rendered manifests.
+// objects parses rendered manifests, by kind, namespace, and name. Values of secrets are hidden.
+// What cannot be parsed is not shown.
 func objects(manifests []byte) (map[string]object, error) {
 	found := map[string]object{}
-	decoder := yaml.NewDecoder(bytes.NewReader(manifests))
-	for {
-		var document yaml.Node
-		err := decoder.Decode(&document)
-		if errors.Is(err, io.EOF) {
-			return found, nil
+	aliased := 0
+	var problem error
+	err := eachDocument(manifests, func(document *yaml.Node) error {
+		if document.Kind != yaml.MappingNode {
+			return nil // a comment
+		}
+		// What is known about the document is released after it: it needs as much memory as the copy.
+		h := newHider(aliased)
+		content, err := h.copyDocument(document)
+		if err == nil {
+			err = h.hideIn(content)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("parse the rendered manifests: %w", err)
+			problem = err
+			return err
 		}
-		if len(document.Content) == 0 || document.Content[0].Kind != yaml.MappingNode {
-			continue // an empty document, or a comment
-		}
-		var head struct {
-			Kind     string
-			Metadata struct{ Name, Namespace string }
-		}
-		_ = document.Decode(&head) // an object of another form has an empty name
-		whole, err := text(&document)
-		if err != nil {
-			return nil, err
-		}
-		if head.Kind == "Secret" {
-			hide(document.Content[0])
-		}
-		shown, err := text(&document)
-		if err != nil {
-			return nil, err
-		}
-		name := strings.TrimSpace(cmp.Or(head.Kind, "object") + " " + strings.Trim(head.Metadata.Namespace+"/"+head.Metadata.Name, "/"))
+		aliased = h.aliased
+		name := nameOf(content)
 		for n := 2; found[name].name != ""; n++ { // two with one name: of several clusters
 			name = fmt.Sprintf("%s (%d)", strings.TrimSuffix(name, fmt.Sprintf(" (%d)", n-1)), n)
 		}
-		found[name] = object{name: name, text: shown, sum: whole}
+		one := object{name: name, content: content, secrets: h.secrets}
+		if len(h.hidden) == 0 && len(h.embedded) == 0 { // the text needs less memory
+			one.content = nil
+			one.whole, problem = textOf(content)
+		}
+		found[name] = one
+		return problem
+	})
+	switch {
+	case problem != nil:
+		return nil, problem
+	case err != nil: // it can contain values
+		return nil, fault.New(fault.Invalid, "the manifests are not valid YAML%s: they are not shown", lineOf(err))
 	}
+	return found, nil
 }
 
-// text writes an object in the form of kubectl.
-func text(document *yaml.Node) (string, error) {
+// yamlLine is the line in an error of the YAML parser.
+var yamlLine = regexp.MustCompile(`line \d+`)
+
+func lineOf(err error) string {
+	if line := yamlLine.FindString(err.Error()); line != "" {
+		return ", " + line
+	}
+	return ""
+}
+
+// nameOf returns the kind, namespace, and name of an object in one line.
+func nameOf(content *yaml.Node) string {
+	text := func(n *yaml.Node, field string) string {
+		for _, value := range fieldsOf(n, field) {
+			return strings.Join(strings.Fields(scalarOf(value)), " ")
+		}
+		return ""
+	}
+	var path string
+	for _, metadata := range fieldsOf(content, "metadata") {
+		path = strings.Trim(text(metadata, "namespace")+"/"+text(metadata, "name"), "/")
+		break
+	}
+	return strings.TrimSpace(cmp.Or(text(content, "kind"), "object") + " " + path)
+}
+
+// text returns an object as it is shown.
+func (o object) text() (string, error) {
+	if o.content == nil {
+		return o.whole, nil
+	}
+	if err := o.secrets.writeEmbedded(); err != nil {
+		return "", err
+	}
+	return textOf(o.content)
+}
+
+// textOf writes YAML in the form of kubectl.
+func textOf(content *yaml.Node) (string, error) {
 	var b strings.Builder
 	encoder := yaml.NewEncoder(&b)
 	encoder.SetIndent(2)
 	encoder.CompactSeqIndent()
-	if err := encoder.Encode(document); err != nil {
+	if err := encoder.Encode(content); err != nil {
 		return "", fmt.Errorf("write the rendered manifests: %w", err)
 	}
 	return b.String(), nil
-}
-
-// hide replaces the values of a Secret.
-func hide(object *yaml.Node) {
-	for i := 0; i+1 < len(object.Content); i += 2 {
-		key, value := object.Content[i].Value, object.Content[i+1]
-		if (key != "data" && key != "stringData") || value.Kind != yaml.MappingNode {
-			continue
-		}
-		for j := 1; j < len(value.Content); j += 2 {
-			*value.Content[j] = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "(not shown)"}
-		}
-	}
 }
 
 // difference renders a root from the files before and after, and compares the objects.
@@ -97,7 +125,10 @@ func difference(root Root, before, after map[string][]byte, limit int) Differenc
 		return Difference{Root: root, Problem: err.Error()}
 	}
 	d := Difference{Root: root}
-	d.Objects, d.Diff, d.Cut = compareObjects(was, now, limit)
+	d.Objects, d.Diff, d.Cut, err = compareObjects(was, now, limit)
+	if err != nil {
+		return Difference{Root: root, Problem: err.Error()}
+	}
 	return d
 }
 
@@ -109,7 +140,8 @@ func renderedObjects(root Root, files map[string][]byte) (map[string]object, err
 	return objects(text)
 }
 
-func compareObjects(was, now map[string]object, limit int) (n int, text string, cut bool) {
+// compareObjects returns how many objects differ, and a unified diff of them.
+func compareObjects(was, now map[string]object, limit int) (n int, text string, cut bool, err error) {
 	names := slices.Sorted(maps.Keys(was))
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if _, known := was[name]; !known {
@@ -118,14 +150,22 @@ func compareObjects(was, now map[string]object, limit int) (n int, text string, 
 	}
 	var b strings.Builder
 	for _, name := range names {
-		if was[name].sum == now[name].sum {
+		before, after := was[name], now[name]
+		after.secrets.mark(before.secrets)
+		old, err := before.text()
+		if err != nil {
+			return 0, "", false, err
+		}
+		current, err := after.text()
+		if err != nil {
+			return 0, "", false, err
+		}
+		if old == current {
 			continue
 		}
 		n++
-		hunk := string(diff.Diff(name, []byte(was[name].text), name, []byte(now[name].text)))
-		if hunk == "" {
-			hunk = "--- " + name + "\n+++ " + name + "\n# values of the Secret change\n"
-		} else if _, rest, found := strings.Cut(hunk, "\n"); found { // without its first line, which is no part of a unified diff
+		hunk := string(diff.Diff(name, []byte(old), name, []byte(current)))
+		if _, rest, found := strings.Cut(hunk, "\n"); found { // without its first line, which is no part of a unified diff
 			hunk = rest
 		}
 		if b.Len()+len(hunk) > limit {
@@ -134,5 +174,5 @@ func compareObjects(was, now map[string]object, limit int) (n int, text string, 
 		}
 		b.WriteString(hunk)
 	}
-	return n, b.String(), cut
+	return n, b.String(), cut, nil
 }

@@ -6,15 +6,13 @@
 // trusted. Whatever needs the network, a plugin, or a program is refused before rendering
 // (collect.go), and rendering happens in a child process with limits on memory, time, and open
 // files, which leave it no way to open a socket (child.go, process.go).
+//
+// A few children run at once (pool.go), which of them fit into the memory of the container. Their
+// processor time is charged to the budget of the reconciliation and to the owner of the repository,
+// and what failed is not rendered again while nothing changes.
 package rendered
 
-import (
-	"context"
-	"fmt"
-	"path"
-	"slices"
-	"strings"
-)
+import "path"
 
 // The kinds of what is rendered.
 const (
@@ -59,13 +57,6 @@ func (r Root) Name() string {
 	return name
 }
 
-// request is what a child process renders: the roots, and the files that they consist of.
-type request struct {
-	Roots  []Root            `json:"roots"`
-	Before map[string][]byte `json:"before"`
-	After  map[string][]byte `json:"after"` // only those that differ
-}
-
 // Difference is what changes in one root.
 type Difference struct {
 	Root
@@ -73,24 +64,4 @@ type Difference struct {
 	Diff    string `json:"diff"`              // unified, of YAML; secrets are not shown
 	Cut     bool   `json:"cut,omitempty"`     // Diff is not complete
 	Problem string `json:"problem,omitempty"` // why it is not rendered; nothing else is set then
-}
-
-// Differences returns what changes in the manifests from one commit to the next, by root and
-// sorted by folder. A root that cannot be rendered has the reason. The error is about all of
-// it, and a Temporary fault if it may go away.
-func (p Process) Differences(ctx context.Context, before, after Tree, changed []string) ([]Difference, error) {
-	wanted, refused, err := collect(before, after, changed)
-	if err != nil {
-		return nil, fmt.Errorf("collect the files to render: %w", err)
-	}
-	found := refused
-	if len(wanted.Roots) > 0 {
-		rendered, err := p.render(ctx, wanted)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, rendered...)
-	}
-	slices.SortFunc(found, func(a, b Difference) int { return strings.Compare(a.Name(), b.Name()) })
-	return found, nil
 }

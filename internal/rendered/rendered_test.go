@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/rendered"
@@ -82,6 +83,10 @@ func (t tree) with(files tree) tree {
 	return all
 }
 
+func newPool(program string, memory int64) *rendered.Pool {
+	return rendered.NewPool(rendered.Options{Program: program, Children: 2, Memory: memory, Now: time.Now})
+}
+
 func differences(t *testing.T, before, after tree) []rendered.Difference {
 	t.Helper()
 	var changed []string
@@ -91,7 +96,7 @@ func differences(t *testing.T, before, after tree) []rendered.Difference {
 		}
 	}
 	slices.Sort(changed)
-	found, err := rendered.Process{Program: os.Args[0]}.Differences(t.Context(), before, after, changed)
+	found, err := newPool(os.Args[0], rendered.MaxMemory).Differences(t.Context(), rendered.Change{Before: before, After: after, Changed: changed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +162,7 @@ func TestDifferences_ofAChartWithTheChangedValues(t *testing.T) {
 	if !strings.Contains(found[0].Diff, "+    image: quay.io/acme/web:1.4.2") {
 		t.Errorf("the image is not in:\n%s", found[0].Diff)
 	}
-	if strings.Contains(found[0].Diff, "top-secret") || !strings.Contains(found[0].Diff, "values of the Secret change") {
+	if strings.Contains(found[0].Diff, "top-secret") || !strings.Contains(found[0].Diff, "(not shown: changed)") {
 		t.Errorf("the secret is shown, or missing:\n%s", found[0].Diff)
 	}
 }
@@ -221,7 +226,8 @@ func TestDifferences_stopsWhatUsesTooMuch(t *testing.T) {
 			t.Parallel()
 			hungry := tree{"charts/shop/templates/web.yaml": "a: " + template}
 			before, after := chart("1.4.1").with(hungry), chart("1.4.2").with(hungry)
-			found, err := rendered.Process{Program: os.Args[0]}.Differences(t.Context(), before, after, []string{"charts/shop/values-prod.yaml"})
+			change := rendered.Change{Before: before, After: after, Changed: []string{"charts/shop/values-prod.yaml"}}
+			found, err := newPool(os.Args[0], rendered.MaxMemory).Differences(t.Context(), change)
 			t.Logf("%+v, %v", found, err)
 			if err == nil && (len(found) != 1 || found[0].Problem == "") {
 				t.Errorf("got %d differences, %v", len(found), err)

@@ -2,9 +2,12 @@ package repo
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
+	"promoter/internal/budget"
 	"promoter/internal/fault"
 )
 
@@ -25,6 +28,22 @@ type Failures struct {
 // Any reports whether any part failed.
 func (f Failures) Any() bool {
 	return len(f.Errors) > 0 || len(f.Skipped) > 0 || len(f.Unavailable) > 0
+}
+
+// Exhausted returns the error about a budget that all parts share; nil: it sufficed. Which parts failed because of
+// it is chance, so nothing may be done about the others either.
+func (f Failures) Exhausted() error {
+	for _, one := range f.Errors {
+		if errors.Is(one.Err, budget.ErrExhausted) {
+			return fmt.Errorf("%s: %w", one.What, one.Err)
+		}
+	}
+	for branch, err := range f.Skipped {
+		if errors.Is(err, budget.ErrExhausted) {
+			return fmt.Errorf("branch %s: %w", branch, err)
+		}
+	}
+	return nil
 }
 
 // SkipReason returns why nothing is done about a branch; nil: something may be.

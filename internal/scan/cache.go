@@ -43,7 +43,7 @@ func NewCache(file *kept.File, memory *Memory) *Cache {
 func (c *Cache) Commit(ctx context.Context, repository Repository, request Request, commit string) (*Tree, error) {
 	wanted := request.Environments
 	request.Environments = sameBranches(request.Config, wanted)
-	scanner := c.scanner(repository, request)
+	scanner := c.scanner(ctx, repository, request)
 	found, err := scanner.scan(ctx, commit)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func sameBranches(c *config.Config, environments []string) []string {
 }
 
 // scanner returns the scanner for everything that its results depend on.
-func (c *Cache) scanner(repository Repository, request Request) *commitScanner {
+func (c *Cache) scanner(ctx context.Context, repository Repository, request Request) *commitScanner {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d\n%s\n%d\n%s",
 		version, request.Config.Fingerprint(), request.MaxFileSize, strings.Join(request.Environments, "\n")))
 	key := hex.EncodeToString(sum[:16])
@@ -89,7 +89,7 @@ func (c *Cache) scanner(repository Repository, request Request) *commitScanner {
 	scanner := newCommitScanner(repository, request)
 	if kept := c.memory.load(c.file.Path())[key]; kept != nil {
 		scanner.recent = append(scanner.recent, kept)
-	} else if saved, err := scanner.load(c.file, key); err == nil { // an unusable scan is as good as none
+	} else if saved, err := scanner.load(ctx, c.file, key); err == nil { // an unusable scan is as good as none
 		scanner.recent = append(scanner.recent, saved)
 	}
 	c.scanners[key] = scanner
@@ -192,17 +192,17 @@ func (s *snapshot) encode(w io.Writer) error {
 }
 
 // load reads what Save wrote.
-func (s *commitScanner) load(file *kept.File, key string) (*snapshot, error) {
+func (s *commitScanner) load(ctx context.Context, file *kept.File, key string) (*snapshot, error) {
 	var found *snapshot
 	err := file.Read(savedPrefix+key, func(saved io.Reader) (err error) {
 		// The decoder reads single bytes from the buffer, so that the index is left in it.
-		found, err = s.decode(bufio.NewReader(saved))
+		found, err = s.decode(ctx, bufio.NewReader(saved))
 		return err
 	})
 	return found, err
 }
 
-func (s *commitScanner) decode(content *bufio.Reader) (*snapshot, error) {
+func (s *commitScanner) decode(ctx context.Context, content *bufio.Reader) (*snapshot, error) {
 	var saved savedScan
 	decoder := gob.NewDecoder(content)
 	if err := decoder.Decode(&saved); err != nil {
@@ -228,7 +228,9 @@ func (s *commitScanner) decode(content *bufio.Reader) (*snapshot, error) {
 	if found.index, err = s.updater.ReadIndex(content); err != nil {
 		return nil, err
 	}
-	found.files, _ = s.applyDifference(nil, all)
+	if found.files, _, err = s.applyDifference(ctx, nil, all); err != nil {
+		return nil, err
+	}
 	found.links = s.linksAfter(nil, all)
 	found.others = found.index.Others()
 	s.examineAll(found)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"promoter/internal/budget"
 	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/fault"
@@ -203,7 +204,9 @@ func (s *commitScanner) next(ctx context.Context, last *snapshot, commit string,
 		next.unsaved += len(changed.files) + len(changed.removed)
 	}
 	var moved bool
-	next.files, moved = s.applyDifference(last.files, changed)
+	if next.files, moved, err = s.applyDifference(ctx, last.files, changed); err != nil {
+		return nil, err
+	}
 	if moved && s.matcher.hasWrites() { // a file that write entries of any target need may have come or gone
 		s.examineAll(next)
 	} else {
@@ -311,8 +314,11 @@ func (s *commitScanner) linksAfter(links []string, changed difference) []string 
 }
 
 // applyDifference returns the files of each target after the change, and reports
-// whether any file came or went.
-func (s *commitScanner) applyDifference(files gitFiles, changed difference) (after gitFiles, moved bool) {
+// whether any file came or went. The budget is charged with it: a config file with many patterns, and files with long
+// paths, would take minutes.
+func (s *commitScanner) applyDifference(
+	ctx context.Context, files gitFiles, changed difference,
+) (after gitFiles, moved bool, err error) {
 	after = maps.Clone(files)
 	if after == nil {
 		after = gitFiles{}
@@ -328,6 +334,9 @@ func (s *commitScanner) applyDifference(files gitFiles, changed difference) (aft
 		return after[target]
 	}
 	for _, file := range changed.files {
+		if err := budget.Spend(ctx, budget.Paths, config.FileName, s.matcher.cost(file.Path)); err != nil {
+			return nil, false, err
+		}
 		for _, target := range s.matcher.targets(file.Path) {
 			if _, known := after[target][file.Path]; !known {
 				moved = true
@@ -346,7 +355,7 @@ func (s *commitScanner) applyDifference(files gitFiles, changed difference) (aft
 			}
 		}
 	}
-	return after, moved
+	return after, moved, nil
 }
 
 // examine adds what the files of a target contain, or of all targets that share them. None of

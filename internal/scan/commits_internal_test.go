@@ -387,7 +387,7 @@ func TestCache_brokenFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for cut := range saved.Len() {
-		if tree, err := scanner.decode(bufioReader(saved.Bytes()[:cut])); err == nil {
+		if tree, err := scanner.decode(t.Context(), bufioReader(saved.Bytes()[:cut])); err == nil {
 			t.Fatalf("%d of %d bytes give %v", cut, saved.Len(), tree)
 		}
 	}
@@ -464,7 +464,7 @@ func TestCache_savesWhatDiffersMuch(t *testing.T) {
 			t.Fatal(err)
 		}
 		for key, scanner := range cache.scanners {
-			saved, err := scanner.load(keptIn(dir), key)
+			saved, err := scanner.load(t.Context(), keptIn(dir), key)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -97,6 +97,14 @@ func (m *matcher) targets(file string) []promotion.Target {
 	return targets
 }
 
+// cost returns how many steps it takes to match a file with the paths of all environments, about.
+func (m *matcher) cost(file string) (steps int64) {
+	for _, environment := range m.environments {
+		steps += environment.MatchCost(file)
+	}
+	return steps
+}
+
 // captured returns what the paths of a target capture in one of its files.
 func (m *matcher) captured(target promotion.Target, file string) string {
 	environment, _ := m.config.Environment(target.Environment)

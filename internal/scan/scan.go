@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 
+	"promoter/internal/budget"
 	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/image"
@@ -77,6 +78,10 @@ func Files(ctx context.Context, request Request, files iter.Seq2[updater.File, e
 			if err == nil {
 				if file.Path == config.FileName || !request.Filter.Match(file.Path) {
 					continue
+				}
+				if err := budget.Spend(ctx, budget.Paths, config.FileName, m.cost(file.Path)); err != nil {
+					yield(updater.File{}, err)
+					return
 				}
 				for _, target := range m.targets(file.Path) {
 					known[file.Path] = file

@@ -30,6 +30,13 @@ type Signals interface {
 	MayWrite(ctx context.Context, person identity.User) (bool, error)
 }
 
+// Accounts is implemented by repositories whose forge shows accounts.
+type Accounts interface {
+	// Account returns the account that has a login now, with its ID. It is zero if the forge shows
+	// none to promoter's account.
+	Account(ctx context.Context, login string) (identity.User, error)
+}
+
 // Deployments is implemented by repositories whose forge records deployments.
 type Deployments interface {
 	// Deployed returns the newest deployment to an environment of the forge with its latest

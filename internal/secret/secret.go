@@ -12,19 +12,29 @@ import (
 // Redacted is the printed form of a secret.
 const Redacted = "***"
 
-// String is a secret. The zero value is an absent one.
+// String is a secret. The zero value is an absent one. That of a file (Files) follows the file:
+// Reveal is called for each use, and what is made from the text is Derived.
 //
-// The value is behind a pointer, because fmt does not call methods of values in
-// unexported fields or for %p: it then prints an address. So == compares identities, not
-// texts.
-type String struct{ value *string }
+// The value is behind two pointers, because fmt does not call methods of values in
+// unexported fields or for %p: it then prints an address, or the struct behind one pointer.
+// So == compares identities, not texts.
+type String struct{ value **value }
+
+// value is one of a text, a file, and a text that is derived from a file.
+type value struct {
+	text    string
+	file    *file
+	checked *Derived[string] // of the file
+}
+
+func (v *value) secret() String { return String{&v} }
 
 // New wraps a value; an empty one is absent.
-func New(value string) String {
-	if value == "" {
+func New(text string) String {
+	if text == "" {
 		return String{}
 	}
-	return String{value: &value}
+	return (&value{text: text}).secret()
 }
 
 // Reveal returns the value, for the one call that needs it.
@@ -32,7 +42,33 @@ func (s String) Reveal() string {
 	if s.IsZero() {
 		return ""
 	}
-	return *s.value
+	switch v := *s.value; {
+	case v.checked != nil:
+		return v.checked.Value()
+	case v.file != nil:
+		return v.file.current()
+	default:
+		return v.text
+	}
+}
+
+// file returns the file that the secret is in; nil: none.
+func (s String) file() *file {
+	if s.IsZero() {
+		return nil
+	}
+	return (*s.value).file
+}
+
+// Renewed reads the file of the secret again, after the other side refused a text. It reports
+// whether there is another text now, with which one more attempt may succeed.
+func (s String) Renewed(refused string) bool {
+	in := s.file()
+	if in == nil {
+		return false
+	}
+	in.readAgain()
+	return s.Reveal() != refused
 }
 
 // IsZero reports whether there is no secret.

@@ -36,8 +36,6 @@ type Options struct {
 	Inbox Inbox
 	// Ready reports whether webhooks can be stored at the moment.
 	Ready func(ctx context.Context) error
-	// Metrics answers /metrics; nil: not found.
-	Metrics http.Handler
 	// API answers /api/v1 to requests with one of its tokens; without tokens: not found.
 	API api.Options
 	// SignIn signs users in with OpenID Connect; nil: not found.
@@ -52,6 +50,9 @@ type Options struct {
 	Trace func(ctx context.Context, accepted Accepted, traceparent string) (context.Context, func(status int, err error))
 	// Observe, if set, is called after every webhook.
 	Observe func(Observation)
+	// Limited, if set, is called when a limit of clients ended or refused something: connections,
+	// requests, or bodies.
+	Limited func(limit string)
 	// TLS is the configuration of the listener; nil: plain HTTP.
 	TLS *tls.Config
 	Log *slog.Logger
@@ -70,6 +71,9 @@ type Server struct {
 	echo     *echo.Echo
 	refusals *rate.Limiter // of log lines about refused webhooks
 	sources  *sources
+	open     *bounds // connections
+	requests *bounds // of HTTP/2
+	bodies   *bounds // that are being received
 
 	mu        sync.RWMutex
 	receivers map[string]*receiver
@@ -117,9 +121,6 @@ func New(options Options) (*Server, error) {
 		s.echo.GET(signin.StartPath, s.signIn(s.SignIn.Start))
 		s.echo.GET(signin.CallbackPath, s.signIn(s.SignIn.Callback))
 	}
-	if s.Metrics != nil {
-		s.echo.GET("/metrics", echo.WrapHandler(s.Metrics))
-	}
 	if s.Pages != nil {
 		if err := s.Pages(s.echo); err != nil {
 			return nil, err
@@ -149,15 +150,38 @@ func (s *Server) signIn(handle func(http.ResponseWriter, *http.Request) error) e
 func newServer(options Options, middleware ...echo.MiddlewareFunc) *Server {
 	s := &Server{Options: options, echo: echo.New(), receivers: map[string]*receiver{}, sources: newSources()}
 	s.refusals = rate.NewLimiter(rate.Every(refusalEvery), refusalBurst)
+	if s.Limited == nil {
+		s.Limited = func(string) {}
+	}
+	s.open = newBounds(maxConnections, maxConnectionsPerAddress, func() { s.Limited("connections") })
+	s.requests = newBounds(maxRequests, maxRequestsPerAddress, func() { s.Limited("requests") })
+	s.bodies = newBounds(maxBodies, maxBodiesPerAddress, func() { s.Limited("bodies") })
 	s.echo.IPExtractor = addressOf(options.Proxies)
 	s.echo.HideBanner, s.echo.HidePort = true, true
 	s.echo.HTTPErrorHandler = s.respondError
-	s.echo.Use(append([]echo.MiddlewareFunc{s.logRequest}, middleware...)...)
+	s.echo.Use(append([]echo.MiddlewareFunc{s.logRequest, s.limitBody}, middleware...)...)
 	return s
 }
 
 // ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.echo.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.ProtoMajor == 1 {
+		s.echo.ServeHTTP(w, r)
+		return
+	}
+	s.serveStream(w, r)
+}
+
+// Route is a route that the server answers.
+type Route struct{ Method, Path string }
+
+// Routes lists the routes. Segments that begin with a colon are parameters.
+func (s *Server) Routes() (all []Route) {
+	for _, one := range s.echo.Routes() {
+		all = append(all, Route{one.Method, one.Path})
+	}
+	return all
+}
 
 // readyTimeout is how long the database may take to answer.
 const readyTimeout = 3 * time.Second
@@ -232,6 +256,7 @@ func (s *Server) Listen(ctx context.Context, listener net.Listener, drain time.D
 	server := &http.Server{
 		Handler: s, MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		ConnState: observeConnection, ConnContext: withConnection, HTTP2: http2(),
 		ErrorLog: slog.NewLogLogger(netLog{s.Log.Handler()}, slog.LevelDebug),
 	}
 	serve := server.Serve
@@ -239,6 +264,7 @@ func (s *Server) Listen(ctx context.Context, listener net.Listener, drain time.D
 		server.TLSConfig = s.TLS.Clone()
 		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
 	}
+	listener = &boundedListener{Listener: listener, open: s.open, proxies: s.Proxies}
 	ended := make(chan error, 1)
 	go func() { ended <- serve(listener) }()
 	select {

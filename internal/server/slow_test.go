@@ -82,6 +82,30 @@ func TestListen_closesSlowConnections(t *testing.T) {
 		for _, conn := range []net.Conn{slow, silent, last} {
 			_ = conn.Close()
 		}
+		time.Sleep(time.Second) //nolint:forbidigo // the clock of the bubble: net/http waits before it closes a connection
+	})
+}
+
+// Clients that do not read their responses make room for another one.
+func TestListen_displacesClientsThatDoNotRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, listener := newWorld(t, nil), newPipes()
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- w.Listen(ctx, listener, 5*time.Second) }()
+		const most = 256 // of one address
+		for range most {
+			say(t, listener.dial(), "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+		}
+		synctest.Wait()
+		if status := quick(t, listener); status != http.StatusAccepted {
+			t.Errorf("another one: %d", status)
+		}
+		stop()
+		if err := <-ended; err != nil && !errors.Is(err, context.DeadlineExceeded) { // the others still do not read
+			t.Error(err)
+		}
 	})
 }
 

@@ -14,20 +14,18 @@ import (
 
 var errPoster = errors.New("a wrong or missing secret of a receiver that may post snapshots")
 
-// postSnapshot accepts a snapshot with the secret of a receiver that may post snapshots. The
-// token of the API changes no repository.
+// postSnapshot accepts a snapshot with the secret of a receiver that may post snapshots. A token of
+// the API is not accepted: receivers name for what they post.
 func (s *Server) postSnapshot(c echo.Context) error {
 	r, at := c.Request(), s.Now()
 	from := s.sources.of(c.RealIP(), at)
-	body := s.sources.body(c.Response(), r.Body, from)
-	defer body.release()
-	content, err := readBody(r.Header, body, at)
-	if err != nil {
-		return from.charge(at, err)
-	}
 	receiver, allowed := s.mayPost(r)
 	if !allowed {
 		return from.charge(at, fault.Wrap(fault.Unauthorized, errPoster))
+	}
+	content, err := readBody(r, at)
+	if err != nil {
+		return err
 	}
 	posted, err := snapshot.Parse(content)
 	if err != nil {

@@ -2,9 +2,7 @@ package server
 
 import (
 	"errors"
-	"io"
 	"net"
-	"net/http"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -13,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 	"golang.org/x/time/rate"
 
+	"promoter/internal/api"
 	"promoter/internal/fault"
 )
 
@@ -23,17 +22,8 @@ const (
 	failureRate  = 10
 	failureBurst = 50
 
-	// maxSourceBuffered and maxBuffered limit the incomplete bodies in memory, in bytes: of
-	// one source, and of all.
-	maxSourceBuffered = 16 << 20
-	maxBuffered       = 64 << 20
-
 	// maxSources limits the addresses that are remembered. The rest share one entry.
 	maxSources = 4096
-
-	// sourcePrefix is how much of an IPv6 address names a source: one customer usually has
-	// a /64.
-	sourcePrefix = 64
 )
 
 // source is where requests come from. It is charged for what is not authenticated, so that
@@ -77,18 +67,13 @@ func newSources() *sources {
 // of returns the source of an address as the server sees it, which is the proxy's unless
 // the operator trusts that proxy.
 func (s *sources) of(address string, at time.Time) *source {
-	parsed, err := netip.ParseAddr(address)
-	if err != nil {
+	from := api.SourceOf(address)
+	if !from.IsValid() {
 		return s.rest
-	}
-	if parsed = parsed.Unmap().WithZone(""); parsed.Is6() {
-		if prefix, err := parsed.Prefix(sourcePrefix); err == nil {
-			parsed = prefix.Addr()
-		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if known, ok := s.known[parsed]; ok {
+	if known, ok := s.known[from]; ok {
 		return known
 	}
 	if len(s.known) >= maxSources {
@@ -102,7 +87,7 @@ func (s *sources) of(address string, at time.Time) *source {
 		return s.rest
 	}
 	added := newSource()
-	s.known[parsed] = added
+	s.known[from] = added
 	return added
 }
 
@@ -119,34 +104,4 @@ func addressOf(proxies []netip.Prefix) echo.IPExtractor {
 		}))
 	}
 	return echo.ExtractIPFromXFFHeader(trust...)
-}
-
-var errBudgetExceeded = errors.New("too many incomplete bodies are buffered")
-
-// bodyReader reads a body of at most maxBody bytes as long as the budgets allow.
-type bodyReader struct {
-	io.Reader
-	all, source *atomic.Int64
-	size        int64
-}
-
-func (s *sources) body(w http.ResponseWriter, body io.ReadCloser, from *source) *bodyReader {
-	return &bodyReader{Reader: http.MaxBytesReader(w, body, maxBody), all: &s.buffered, source: &from.buffered}
-}
-
-// Read implements io.Reader.
-func (r *bodyReader) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	r.size += int64(n)
-	source, all := r.source.Add(int64(n)), r.all.Add(int64(n))
-	if source > maxSourceBuffered || all > maxBuffered {
-		return 0, errBudgetExceeded
-	}
-	return n, err
-}
-
-// release returns the bytes to the budgets when the body is not used any more.
-func (r *bodyReader) release() {
-	r.source.Add(-r.size)
-	r.all.Add(-r.size)
 }

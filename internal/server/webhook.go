@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"maps"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -46,9 +44,6 @@ type Observation struct {
 	Events   int
 	Took     time.Duration
 }
-
-// maxBody limits the body of a webhook, in bytes.
-const maxBody = 2 << 20
 
 // receiver is a webhook receiver with its limit of authenticated events.
 type receiver struct {
@@ -102,6 +97,9 @@ func (s *Server) evidence(c echo.Context) error {
 		}
 	}
 	s.mu.RUnlock()
+	if to == s.unknown { // the header has the credential
+		ignoreBody(c)
+	}
 	return s.deliver(c, to)
 }
 
@@ -128,9 +126,7 @@ func (s *Server) deliver(c echo.Context, to *receiver) error {
 // authenticated deliveries are charged to the receiver.
 func (s *Server) accept(c echo.Context, to *receiver, at time.Time) (receipt, error) {
 	r, from := c.Request(), s.sources.of(c.RealIP(), at)
-	body := s.sources.body(c.Response(), r.Body, from)
-	defer body.release()
-	content, err := readBody(r.Header, body, at)
+	content, err := readBody(r, at)
 	if err != nil {
 		return receipt{}, from.charge(at, err)
 	}
@@ -194,28 +190,6 @@ func (s *Server) persist(r *http.Request, accepted Accepted) (err error) {
 	log.Log(ctx, level, "webhook received", slog.String("event", accepted.EventType), slog.Int("events", 0),
 		slog.String("ignored", accepted.Ignored))
 	return nil
-}
-
-// readBody reads the whole body.
-func readBody(header http.Header, body io.Reader, at time.Time) ([]byte, error) {
-	// No sender compresses bodies, and a small compressed body can be very large.
-	if coding := header.Get(echo.HeaderContentEncoding); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, echo.NewHTTPError(http.StatusUnsupportedMediaType, "the body is compressed: send it uncompressed")
-	}
-	content, err := io.ReadAll(body)
-	if err == nil {
-		return content, nil
-	}
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return nil, echo.NewHTTPError(http.StatusRequestEntityTooLarge, "the body is larger than 2 MiB")
-	}
-	if errors.Is(err, errBudgetExceeded) {
-		return nil, fault.Limited(at.Add(time.Second), err)
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return nil, echo.NewHTTPError(http.StatusRequestTimeout, "the body did not arrive within 30 seconds")
-	}
-	return nil, fault.New(fault.Invalid, "the body cannot be read")
 }
 
 // Refusals are logged some at once and then rarely, so that they cannot fill a disk. The

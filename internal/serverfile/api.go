@@ -26,11 +26,23 @@ func apiToken(s *Server, key string, reference serverconfig.Reference) (secret.S
 	if err != nil {
 		return secret.String{}, fmt.Errorf("%s: %w", key, err)
 	}
-	if len(token.Reveal()) < minToken {
-		return secret.String{}, fault.New(fault.Invalid,
-			"%s (%s) is shorter than %d characters: make one with openssl rand -hex 32", key, reference, minToken)
-	}
-	return token, nil
+	return longEnough(token, key, reference, minToken)
+}
+
+// longEnough returns a secret of a minimum length, also after its file was replaced.
+func longEnough(s secret.String, key string, reference serverconfig.Reference, length int) (secret.String, error) {
+	return atLeast(s, key, length, fmt.Sprintf("%s (%s) is shorter than %d characters", key, reference, length))
+}
+
+// atLeast returns a secret of a minimum length, also after its file was replaced. Use is what it is used for, and the
+// problem what is wrong with a shorter one.
+func atLeast(s secret.String, use string, length int, problem string) (secret.String, error) {
+	return secret.Checked(s, use, func(s secret.String) error {
+		if len(s.Reveal()) < length {
+			return fault.New(fault.Invalid, "%s: make one with openssl rand -hex 32", problem)
+		}
+		return nil
+	})
 }
 
 // APITokens returns all tokens of the API, and apart from them those of badges. Two names of one
@@ -86,7 +98,7 @@ func Sessions(s *Server) (*access.Sessions, error) {
 	}
 	sessions := &access.Sessions{Tokens: tokens, Now: s.Now}
 	if file.Public != nil {
-		sessions.Public = access.Principal{Name: "public", Roles: []access.Role{access.Read}, Scope: *file.Public}
+		sessions.Public = access.Principal{Name: access.PublicName, Roles: []access.Role{access.Read}, Scope: *file.Public}
 	}
 	if file.OIDC != nil {
 		sessions.OIDC = &file.OIDC.Mapping
@@ -101,11 +113,10 @@ func SessionKey(s *Server) (secret.String, error) {
 	if err != nil {
 		return key, fmt.Errorf("api.sessionKey: %w", err)
 	}
-	if !key.IsZero() && len(key.Reveal()) < access.MinSessionKey {
-		return secret.String{}, fault.New(fault.Invalid,
-			"api.sessionKey (%s) is shorter than %d characters: make one with openssl rand -hex 32", reference, access.MinSessionKey)
+	if key.IsZero() {
+		return key, nil
 	}
-	return key, nil
+	return longEnough(key, "api.sessionKey", reference, access.MinSessionKey)
 }
 
 // MakeSessionKey returns the key in the data folder, and makes it if there is none.

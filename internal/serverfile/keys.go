@@ -24,8 +24,15 @@ const maxKey = 4096
 
 // SealKeys returns the keys of the seals: those of the server file or the environment, or
 // the one that a service made. Without any, there are no seals.
-func (s *Server) SealKeys() (seal.Keys, error) {
-	var secrets []secret.String
+func (s *Server) SealKeys() (*secret.Derived[seal.Keys], error) {
+	secrets, err := s.sealSecrets()
+	if err != nil {
+		return nil, err
+	}
+	return secret.Derive("seal.keys", func(from []secret.String) (seal.Keys, error) { return seal.New(from...) }, secrets...)
+}
+
+func (s *Server) sealSecrets() (secrets []secret.String, err error) {
 	for _, reference := range s.File.Seal.Keys {
 		one, err := s.Secret(reference)
 		if err != nil {
@@ -40,7 +47,7 @@ func (s *Server) SealKeys() (seal.Keys, error) {
 		}
 		secrets = append(secrets, made)
 	}
-	return seal.New(secrets...)
+	return secrets, nil
 }
 
 // UseSealKey sets the key of a service whose server file names none.
@@ -97,25 +104,27 @@ func (s *Server) SignsCommits(forge serverconfig.Forge) bool {
 }
 
 // SigningKey returns the key that signs commits; zero: the server file names none.
-func (s *Server) SigningKey() (signing.Key, error) {
+func (s *Server) SigningKey() (*secret.Derived[signing.Key], error) {
 	named := s.File.Signing
-	if named.Key.IsZero() {
-		return signing.Key{}, nil
-	}
 	private, err := s.Secret(named.Key)
 	if err != nil {
-		return signing.Key{}, fmt.Errorf("signing.key: %w", err)
+		return nil, fmt.Errorf("signing.key: %w", err)
 	}
 	passphrase, err := s.Secret(named.Passphrase)
 	if err != nil {
-		return signing.Key{}, fmt.Errorf("signing.passphrase: %w", err)
+		return nil, fmt.Errorf("signing.passphrase: %w", err)
 	}
-	key, err := signing.Parse(private, passphrase)
-	if err != nil {
-		return signing.Key{}, fmt.Errorf("signing.key (%s): %w", named.Key, err)
-	}
-	if _, err := key.Sign(nil, s.Now()); err != nil { // it may have expired
-		return signing.Key{}, fmt.Errorf("signing.key (%s): %w", named.Key, err)
-	}
-	return key, nil
+	return secret.Derive("signing.key", func(from []secret.String) (signing.Key, error) {
+		if from[0].IsZero() {
+			return signing.Key{}, nil
+		}
+		key, err := signing.Parse(from[0], from[1])
+		if err == nil {
+			_, err = key.Sign(nil, s.Now()) // it may have expired
+		}
+		if err != nil {
+			return signing.Key{}, fmt.Errorf("signing.key (%s): %w", named.Key, err)
+		}
+		return key, nil
+	}, private, passphrase)
 }

@@ -39,9 +39,11 @@ func (s *Server) NewReceiver(entry serverconfig.Receiver, client *http.Client) (
 	if proof.PathSecret, err = s.Secret(entry.PathSecret); err != nil {
 		return nil, fmt.Errorf("receiver %s: %w", entry.Name, err)
 	}
-	if secret := proof.Secret; !secret.IsZero() && len(secret.Reveal()) < minReceiverSecret {
-		return nil, fault.New(fault.Invalid,
-			"receiver %s: its secret has fewer than %d characters: make one with openssl rand -hex 32", entry.Name, minReceiverSecret)
+	if proof.Secret, err = ofReceiver(proof.Secret, entry.Name, "secret", minReceiverSecret); err != nil {
+		return nil, err
+	}
+	if proof.PathSecret, err = ofReceiver(proof.PathSecret, entry.Name, "pathSecret", credential.MinPathSecret); err != nil {
+		return nil, err
 	}
 	return webhook.New(webhook.Options{Name: entry.Name, Kind: entry.Kind, Posts: len(entry.Snapshots) > 0, Credential: proof})
 }
@@ -49,6 +51,15 @@ func (s *Server) NewReceiver(entry serverconfig.Receiver, client *http.Client) (
 // minReceiverSecret is the minimum length of a secret that signs webhooks or is sent with
 // them, in characters: with one signed webhook, an attacker can try secrets offline.
 const minReceiverSecret = 16
+
+// ofReceiver returns a secret of a receiver with a minimum length, if there is one.
+func ofReceiver(s secret.String, receiver, key string, length int) (secret.String, error) {
+	if s.IsZero() {
+		return s, nil
+	}
+	problem := fmt.Sprintf("receiver %s: its %s has fewer than %d characters", receiver, key, length)
+	return atLeast(s, "receiver "+receiver+", "+key, length, problem)
+}
 
 // receiverSecret returns what signs the webhooks of a receiver: a secret of the file,
 // or the stored secret of the App that promoter created.

@@ -67,6 +67,9 @@ type Server struct {
 	// WritePace is the minimum time between two writes to a forge.
 	WritePace time.Duration
 
+	// Files are the secrets in files, which are replaced while a service runs.
+	Files *secret.Files
+
 	sealKey secret.String // that a service made; zero: none
 }
 
@@ -145,7 +148,7 @@ func WithoutFile(options Options) (*Server, error) {
 
 func newServer(options Options) *Server {
 	pace := cmp.Or(options.WritePace, github.WritePace)
-	return &Server{Env: options.Env, Now: options.Now, WritePace: max(pace, 0)}
+	return &Server{Env: options.Env, Now: options.Now, WritePace: max(pace, 0), Files: secret.NewFiles(options.Now)}
 }
 
 // HasFile reports whether there is a server file, named or in the working directory.
@@ -235,7 +238,8 @@ func (s *Server) Repositories() []string {
 	return names
 }
 
-// Secret resolves a reference of the file. The zero reference gives the zero secret.
+// Secret resolves a reference of the file. The zero reference gives the zero secret. One in a file
+// follows the file.
 func (s *Server) Secret(reference serverconfig.Reference) (secret.String, error) {
 	if reference.IsZero() {
 		return secret.String{}, nil
@@ -246,8 +250,9 @@ func (s *Server) Secret(reference serverconfig.Reference) (secret.String, error)
 // SecretSources is where the references of the file are resolved.
 func (s *Server) SecretSources() serverconfig.Sources {
 	return serverconfig.Sources{
-		Env:  s.Env,
-		Open: func(path string) (io.ReadCloser, error) { return os.Open(path) },
+		Env:   s.Env,
+		Open:  func(path string) (io.ReadCloser, error) { return os.Open(path) },
+		Files: s.Files,
 	}
 }
 

@@ -61,7 +61,9 @@ func (s *Server) AppSetupURL(forge string) string {
 // stored ones.
 func (s *Server) AppCredential(forge serverconfig.Forge) (id int64, key secret.String, err error) {
 	if forge.App.Setup.IsZero() {
-		key, err = s.Secret(forge.App.Key)
+		if key, err = s.Secret(forge.App.Key); err == nil {
+			key, err = secret.Checked(key, "forge "+forge.Name, github.CheckKey)
+		}
 		return forge.App.ID, key, err
 	}
 	folder := s.AppFolder(forge.Name)

@@ -33,6 +33,7 @@ type afterLanding struct {
 	db          *database.DB
 	queue       *queue.Queue
 	store       *store.Store
+	permissions permissions
 	metrics     *telemetry.Metrics
 	dryRun      bool
 	log         *slog.Logger
@@ -153,40 +154,43 @@ func argoCDApplications(h *setting.Health, reports []health.Report, e store.Even
 	return slices.Compact(subjects)
 }
 
+// applications names the applications of a request.
+func (r landingRequest) applications() string {
+	if r.application == state.All {
+		return "these applications"
+	}
+	return r.application
+}
+
 // handle sends one request. The queue retries an error with a growing delay.
 func (a afterLanding) handle(ctx context.Context, item queue.Item) (queue.Result, error) {
 	request, ok := parseLandingRequest(item.Key)
-	i := slices.IndexFunc(a.connections.Server.File.AfterLanding, func(one serverconfig.AfterLanding) bool {
-		return one.Name == request.destination
-	})
-	if !ok || i < 0 { // an earlier server file had it
+	if !ok { // another release wrote it
 		return queue.Result{Forget: true}, nil
 	}
-	entry := a.connections.Server.File.AfterLanding[i]
 	repository, err := a.store.Repository(ctx, request.repository)
-	switch {
-	case fault.KindOf(err) == fault.NotFound: // it is no longer followed
-		return queue.Result{Forget: true}, nil
-	case err != nil:
+	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return queue.Result{}, err
 	}
 	log := a.log.With(slog.String("repository", repository.Name), slog.String("key", request.repository))
 	log = log.With(slog.String("environment", request.environment), slog.String("application", request.application))
-	log = log.With(slog.String("destination", entry.Name))
-	what, err := a.send(ctx, entry, request, repository)
+	log = log.With(slog.String("destination", request.destination))
+	what, retry, err := a.trySend(ctx, request, repository)
 	switch {
 	case err == nil:
-		a.metrics.AfterLanding(entry.Name, true)
+		a.metrics.AfterLanding(request.destination, true)
 		log.InfoContext(ctx, what)
 		return queue.Result{Forget: true}, nil
-	case ctx.Err() != nil || item.Attempt < maxLandingAttempts && isTransient(err):
+	case ctx.Err() != nil || retry && item.Attempt < maxLandingAttempts:
 		return queue.Result{}, err
 	}
 	// The history first: it refuses the event while the database is away, and the request is sent again.
-	if noted := a.note(ctx, request, repository, err); noted != nil {
-		return queue.Result{}, noted
+	if repository.Key != "" { // else its targets are not known any more
+		if noted := a.note(ctx, request, repository, err); noted != nil {
+			return queue.Result{}, noted
+		}
 	}
-	a.metrics.AfterLanding(entry.Name, false)
+	a.metrics.AfterLanding(request.destination, false)
 	log.WarnContext(ctx, "after landing failed", slog.Any("error", err))
 	return queue.Result{Forget: true}, nil
 }
@@ -198,6 +202,22 @@ func isTransient(err error) bool {
 		return false
 	}
 	return true
+}
+
+// trySend sends a request if the server file permits it now. It returns what was done, for the log, or
+// whether a retry may succeed.
+func (a afterLanding) trySend(
+	ctx context.Context, request landingRequest, repository store.Repository,
+) (done string, retry bool, err error) {
+	entry, refused, err := a.permissions.refuseLanding(ctx, request)
+	switch {
+	case err != nil:
+		return "", true, fmt.Errorf("find out whether it may be sent: %w", err)
+	case refused != "": // a replica with the server file of before may have it
+		return "", true, fault.New(fault.Unauthorized, "not sent: %s", refused)
+	}
+	done, err = a.send(ctx, entry, request, repository)
+	return done, isTransient(err), err
 }
 
 // send sends a request. It returns what was done, for the log.

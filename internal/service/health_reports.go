@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,8 +25,8 @@ import (
 type healthReports struct {
 	store     *store.Store
 	key       string
-	names     []event.Repository // by which reports name it
-	receivers []string           // that it may use
+	names     []event.Repository      // by which reports name it
+	receivers []serverconfig.Receiver // that it may use
 }
 
 // newHealthReports returns the reports that a repository may use: those of the receivers of the
@@ -40,7 +41,7 @@ func newHealthReports(stored *store.Store, server *serverfile.Server, repository
 	}
 	for _, receiver := range server.File.Receivers {
 		if mayUse(receiver, repository) {
-			h.receivers = append(h.receivers, receiver.Name)
+			h.receivers = append(h.receivers, receiver)
 		}
 	}
 	return h
@@ -50,10 +51,21 @@ func mayUse(receiver serverconfig.Receiver, repository *connect.Repository) bool
 	return receiver.Repositories == nil || repository.Matches(receiver.Repositories)
 }
 
-// Reports implements observe.Evidence.
+// Reports implements observe.Evidence. What a token of the API reported counts while its scope permits
+// it to report that.
 func (h healthReports) Reports(ctx context.Context, receivers []string) ([]health.Report, error) {
-	usable := slices.DeleteFunc(slices.Clone(receivers), func(name string) bool { return !slices.Contains(h.receivers, name) })
-	return h.store.Health.Reports(ctx, usable, h.names)
+	usable := map[string]serverconfig.Receiver{}
+	for _, one := range h.receivers {
+		if slices.Contains(receivers, one.Name) {
+			usable[one.Name] = one
+		}
+	}
+	reports, err := h.store.Health.Reports(ctx, slices.Sorted(maps.Keys(usable)), h.names)
+	return slices.DeleteFunc(reports, func(r health.Report) bool {
+		from := usable[r.Receiver]
+		environment, application, _ := strings.Cut(r.Subject, "/")
+		return from.Kind == receiver.Evidence && !from.MayReport(environment, application)
+	}), err
 }
 
 // Load implements observe.Evidence.

@@ -23,6 +23,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"promoter/internal/comments"
 	"promoter/internal/connect"
 	"promoter/internal/database"
 	"promoter/internal/git"
@@ -106,6 +107,9 @@ type Service struct {
 	workers   map[string]queue.Worker
 }
 
+// maxParsedComments is the memory of comments that were parsed, in bytes.
+const maxParsedComments = 4 << 20
+
 // New wires a service. It starts no work.
 func New(o Options) *Service {
 	server := o.Connections.Server
@@ -120,8 +124,10 @@ func New(o Options) *Service {
 		connections: o.Connections, db: o.DB, queue: o.Queue, store: o.Store, metrics: o.Metrics,
 		debounce: debounce(o.Debounce), log: o.Log,
 	}
+	permissions := permissions{refresher: refresher, store: o.Store}
 	landing := afterLanding{
-		connections: o.Connections, db: o.DB, queue: o.Queue, store: o.Store, metrics: o.Metrics, dryRun: o.DryRun, log: o.Log, now: now,
+		connections: o.Connections, db: o.DB, queue: o.Queue, store: o.Store, permissions: permissions, metrics: o.Metrics,
+		dryRun: o.DryRun, log: o.Log, now: now,
 	}
 	reports := reporter{log: o.Log, metrics: o.Metrics, now: now}
 	records := recorder{
@@ -135,12 +141,15 @@ func New(o Options) *Service {
 		kept: workspace.Kept{
 			Scans:     scan.NewMemory(memory.Share(keptShare, maxKept)),
 			Decisions: workspace.NewDecisions(memory.Share(keptShare, maxKept)),
+			Comments:  comments.NewParsed(maxParsedComments),
 			Mirrors:   git.NewMemory(memory.Share(2*keptShare, maxKept/2)),
 		},
 		dryRun: o.DryRun, poll: poll, log: o.Log, now: now,
 	}
-	sender := notifications.Worker{Store: o.Store, Sender: o.Connections.NotificationSender, Log: o.Log}
-	return &Service{
+	sender := notifications.Worker{
+		Store: o.Store, Sender: o.Connections.NotificationSender, Refuse: permissions.refuseNotification, Log: o.Log,
+	}
+	s := &Service{
 		inbox: &Inbox{
 			db: o.DB, queue: o.Queue, store: o.Store, discovery: discovery, metrics: o.Metrics, debounce: debounce(o.Debounce), log: o.Log,
 		},
@@ -161,6 +170,11 @@ func New(o Options) *Service {
 			KindNotification: {Handler: sender.Handle, Concurrency: notificationsAtOnce},
 		},
 	}
+	if o.DryRun { // what an earlier process queued waits for one that may send it
+		delete(s.workers, kindAfterLanding)
+		delete(s.workers, KindNotification)
+	}
+	return s
 }
 
 // Inbox returns the inbox for webhooks.

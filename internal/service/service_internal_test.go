@@ -37,6 +37,10 @@ type bench struct {
 	token       atomic.Value
 	two         *githubtest.Repository // acme/two
 	argo        atomic.Value           // the response of Argo CD, as text
+	argoURL     string
+	registry    string // its host
+	data        string // the folder of the service
+	db          *database.DB
 
 	registryDown     atomic.Bool
 	registryRequests atomic.Int64
@@ -48,60 +52,68 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, clock: reconciletest.NewClock(time.Now().Truncate(time.Second))}
 	b.github = githubtest.New(t, githubtest.Options{Now: b.clock.Now})
-	registry := b.startRegistry()
-	b.github.NewRepository("acme/one", filesFollowing(registry+"/acme/web")).Settings.Permit(githubtest.Self, "write")
-	b.two = b.github.NewRepository("acme/two", filesFollowing(registry+"/acme/web"))
+	b.registry = b.startRegistry()
+	b.github.NewRepository("acme/one", filesFollowing(b.registry+"/acme/web")).Settings.Permit(githubtest.Self, "write")
+	b.two = b.github.NewRepository("acme/two", filesFollowing(b.registry+"/acme/web"))
 	b.two.Settings.Permit(githubtest.Self, "write")
 	b.replaceToken()
-	file := filepath.Join(t.TempDir(), "server.yaml")
-	text := fmt.Sprintf(`version: 1
-data: %q
-poll: 5m
-forges:
-  forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}
-repositories:
-  - {forge: forge, name: acme/one}
-  - {forge: forge, name: acme/two}
-registries: [{host: "%s", insecure: true}]
-receivers:
-  argo: {kind: argocd, poll: {url: "%s", token: "env:TOKEN", insecure: true}}
-  limited: {kind: flux, secret: "env:TOKEN", repositories: ["*/acme/two"]}
-networks: [127.0.0.0/8]
-`, t.TempDir(), b.github.URL(), registry, b.startArgoCD())
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	env := func(name string) (string, bool) { return b.currentToken(), name == "TOKEN" }
-	server, err := serverfile.OpenService(serverfile.Options{WritePace: -1, Config: file, Env: env, Now: b.clock.Now})
+	b.argoURL, b.data = b.startArgoCD(), t.TempDir()
+	var err error
+	b.db, err = database.Open(t.Context(), database.Options{Path: filepath.Join(b.data, "promoter.db"), Now: b.clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.connections, err = connect.New(server, connect.Hooks{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := database.Open(t.Context(), database.Options{Path: server.DatabasePath(), Now: server.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	work, err := queue.New(t.Context(), db, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.store = store.New(db)
-	b.service = New(Options{
-		Connections: b.connections, DB: db, Queue: work, Store: b.store,
-		Metrics: telemetry.New(telemetry.Options{Now: server.Now}), Log: slog.New(slog.DiscardHandler), Debounce: -1,
-	})
 	t.Cleanup(func() {
 		if err := b.service.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := db.Close(); err != nil {
+		if err := b.db.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+	b.start(fmt.Sprintf(`repositories:
+  - {forge: forge, name: acme/one}
+  - {forge: forge, name: acme/two}
+receivers:
+  argo: {kind: argocd, poll: {url: "%s", token: "env:TOKEN", insecure: true}}
+  limited: {kind: flux, secret: "env:TOKEN", repositories: ["*/acme/two"]}
+`, b.argoURL))
 	return b
+}
+
+// start makes the service of a server file, on the database that it had before.
+func (b *bench) start(text string) {
+	b.t.Helper()
+	file := filepath.Join(b.t.TempDir(), "server.yaml")
+	text = fmt.Sprintf(`version: 1
+data: %q
+poll: 5m
+forges:
+  forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}
+registries: [{host: "%s", insecure: true}]
+networks: [127.0.0.0/8]
+%s`, b.data, b.github.URL(), b.registry, text)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+	env := func(name string) (string, bool) { return b.currentToken(), name == "TOKEN" }
+	server, err := serverfile.OpenService(serverfile.Options{WritePace: -1, Config: file, Env: env, Now: b.clock.Now})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.connections, err = connect.New(server, connect.Hooks{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	work, err := queue.New(b.t.Context(), b.db, "test")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.store = store.New(b.db)
+	b.service = New(Options{
+		Connections: b.connections, DB: b.db, Queue: work, Store: b.store,
+		Metrics: telemetry.New(telemetry.Options{Now: server.Now}), Log: slog.New(slog.DiscardHandler), Debounce: -1,
+	})
 }
 
 // filesFollowing are the files of a repository that follows an image.

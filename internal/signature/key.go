@@ -60,27 +60,28 @@ func fingerprint(key any) (string, error) {
 
 func (k keys) name() string { return strings.Join(k.names, " or ") }
 
-func (k keys) verify(_ string, m Material) (string, []byte, error) {
+// verify proves no time: the key alone decides, and its holder can write any time.
+func (k keys) verify(_ string, m Material) (proof, error) {
 	if m.Format == Simple {
 		signature, err := base64.StdEncoding.DecodeString(m.Annotations[annotationSignature])
 		if err != nil {
-			return "", nil, errors.New("the signature is not valid base64")
+			return proof{}, errors.New("the signature is not valid base64")
 		}
 		by, err := k.signed(m.Payload, signature)
-		return by, m.Payload, err
+		return proof{by: by, signed: m.Payload}, err
 	}
 	e, err := m.envelope()
 	if err != nil {
-		return "", nil, err
+		return proof{}, err
 	}
 	err = errors.New("the statement has no signature")
 	for _, signature := range e.Signatures {
 		var by string
 		if by, err = k.signed(e.signed(), signature.Sig); err == nil {
-			return by, e.Payload, nil
+			return proof{by: by, signed: e.Payload}, nil
 		}
 	}
-	return "", nil, err
+	return proof{}, err
 }
 
 // signed returns the key that signed a message.
@@ -126,13 +127,17 @@ type payload struct {
 		Image struct {
 			Digest string `json:"docker-manifest-digest"`
 		} `json:"image"`
+		Identity struct {
+			Reference string `json:"docker-reference"`
+		} `json:"identity"`
 	} `json:"critical"`
+	Optional map[string]any `json:"optional"` // of cosign sign -a
 }
 
 const payloadType = "cosign container image signature"
 
-// checkPayload checks that a payload is about a digest. The name of the image in it is not
-// compared: an image may be copied together with its signature.
+// checkPayload checks that a payload is about a digest. The name of the image in it is
+// compared only if SignedAs requires it: an image may be copied together with its signature.
 func checkPayload(digest string, signed []byte) error {
 	var p payload
 	if err := json.Unmarshal(signed, &p); err != nil || p.Critical.Type != payloadType {

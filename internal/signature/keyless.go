@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"strings"
+	"time"
 
 	protobundle "github.com/sigstore/protobuf-specs/gen/pb-go/bundle/v1"
 	protocommon "github.com/sigstore/protobuf-specs/gen/pb-go/common/v1"
@@ -64,40 +65,54 @@ func (k keyless) name() string { return k.text }
 
 // verify returns as signed what the library verified, and not what another parser reads from
 // the same text.
-func (k keyless) verify(digest string, m Material) (string, []byte, error) {
+func (k keyless) verify(digest string, m Material) (proof, error) {
 	b, err := m.bundle()
 	if err != nil {
-		return "", nil, err
+		return proof{}, err
 	}
 	content, err := b.SignatureContent()
 	if err != nil {
-		return "", nil, errors.New("there is no signature")
+		return proof{}, errors.New("there is no signature")
 	}
 	signed, artifact := m.Payload, verify.WithArtifact(bytes.NewReader(m.Payload))
 	if m.Format != Simple {
 		envelope := content.EnvelopeContent()
 		if envelope == nil || envelope.RawEnvelope().PayloadType != envelopeType {
-			return "", nil, errors.New("there is no signed statement")
+			return proof{}, errors.New("there is no signed statement")
 		}
 		if signed, err = envelope.RawEnvelope().DecodeB64Payload(); err != nil {
-			return "", nil, errors.New("the signed statement cannot be read")
+			return proof{}, errors.New("the signed statement cannot be read")
 		}
 		algorithm, hash, _ := strings.Cut(digest, ":")
 		sum, err := hex.DecodeString(hash)
 		if err != nil {
-			return "", nil, errors.New("the digest is not valid")
+			return proof{}, errors.New("the digest is not valid")
 		}
 		artifact = verify.WithArtifactDigest(algorithm, sum)
 	}
 	result, err := k.verifier.Verify(b, verify.NewPolicy(artifact, k.identity))
 	if err != nil {
-		return "", nil, err
+		return proof{}, err
 	}
 	if result.Signature == nil || result.Signature.Certificate == nil {
-		return "", nil, errors.New("the signature has no certificate")
+		return proof{}, errors.New("the signature has no certificate")
 	}
 	certificate := result.Signature.Certificate
-	return printable(certificate.SubjectAlternativeName) + " via " + printable(certificate.Issuer), signed, nil
+	return proof{
+		by:     printable(certificate.SubjectAlternativeName) + " via " + printable(certificate.Issuer),
+		signed: signed, at: earliest(result.VerifiedTimestamps),
+	}, nil
+}
+
+// earliest returns the first of the times that were verified. The certificate was valid at each of
+// them, which is for some minutes, so an old signature cannot get a new time.
+func earliest(timestamps []verify.TimestampVerificationResult) (first time.Time) {
+	for _, one := range timestamps {
+		if first.IsZero() || one.Timestamp.Before(first) {
+			first = one.Timestamp
+		}
+	}
+	return first.UTC()
 }
 
 // bundle returns the material as a bundle. Tags of cosign have its parts in annotations.

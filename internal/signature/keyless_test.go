@@ -68,7 +68,12 @@ func (a authority) partsOf(t *testing.T, entity *ca.TestEntity) parts {
 	fatal(t, err)
 	timestamps, err := entity.Timestamps()
 	fatal(t, err)
-	entry := entries[0].TransparencyLogEntry()
+	return parts{verification.Certificate().Raw, content.Signature(), a.promise(t, entries[0].TransparencyLogEntry()), timestamps[0]}
+}
+
+// promise adds to an entry what the log promised, as cosign records it.
+func (a authority) promise(t *testing.T, entry *protorekor.TransparencyLogEntry) *protorekor.TransparencyLogEntry {
+	t.Helper()
 	var body struct{ Kind, APIVersion string }
 	fatal(t, json.Unmarshal(entry.GetCanonicalizedBody(), &body))
 	entry.KindVersion = &protorekor.KindVersion{Kind: body.Kind, Version: body.APIVersion}
@@ -78,7 +83,7 @@ func (a authority) partsOf(t *testing.T, entity *ca.TestEntity) parts {
 	})
 	fatal(t, err)
 	entry.InclusionPromise = &protorekor.InclusionPromise{SignedEntryTimestamp: promise}
-	return parts{verification.Certificate().Raw, content.Signature(), entry, timestamps[0]}
+	return entry
 }
 
 // simple is a signature as cosign writes it under a tag.
@@ -106,21 +111,34 @@ func (a authority) simple(t *testing.T, identity, issuer, digest string) signatu
 // bundle is a signed statement with everything that verifies it.
 func (a authority) bundle(t *testing.T, identity, issuer, digest, predicateType, predicate string) signature.Material {
 	t.Helper()
+	return a.bundleOf(t, identity, issuer, predicateType, predicate, `{"name": "any", "digest": {"sha256": "`+strings.TrimPrefix(digest, "sha256:")+`"}}`)
+}
+
+// bundleOf is a bundle with subjects in JSON.
+func (a authority) bundleOf(t *testing.T, identity, issuer, predicateType, predicate, subjects string) signature.Material {
+	t.Helper()
 	statement := `{"_type": "https://in-toto.io/Statement/v1", "predicateType": "` + predicateType + `", "predicate": ` + predicate +
-		`, "subject": [{"name": "any", "digest": {"sha256": "` + strings.TrimPrefix(digest, "sha256:") + `"}}]}`
+		`, "subject": [` + subjects + `]}`
 	entity, err := a.AttestAtTime(identity, issuer, []byte(statement), time.Now().Add(5*time.Minute), true)
 	fatal(t, err)
-	p := a.partsOf(t, entity)
+	return a.partsOf(t, entity).bundle(t, statement)
+}
+
+// bundle is a signed statement with what proves when it was signed.
+func (p parts) bundle(t *testing.T, statement string) signature.Material {
+	t.Helper()
 	mediaType, err := bundle.MediaTypeString("0.3")
 	fatal(t, err)
+	timestamps := []*protocommon.RFC3161SignedTimestamp{}
+	if p.timestamp != nil {
+		timestamps = append(timestamps, &protocommon.RFC3161SignedTimestamp{SignedTimestamp: p.timestamp})
+	}
 	made, err := bundle.NewBundle(&protobundle.Bundle{
 		MediaType: mediaType,
 		VerificationMaterial: &protobundle.VerificationMaterial{
-			Content:     &protobundle.VerificationMaterial_Certificate{Certificate: &protocommon.X509Certificate{RawBytes: p.certificate}},
-			TlogEntries: []*protorekor.TransparencyLogEntry{p.entry},
-			TimestampVerificationData: &protobundle.TimestampVerificationData{
-				Rfc3161Timestamps: []*protocommon.RFC3161SignedTimestamp{{SignedTimestamp: p.timestamp}},
-			},
+			Content:                   &protobundle.VerificationMaterial_Certificate{Certificate: &protocommon.X509Certificate{RawBytes: p.certificate}},
+			TlogEntries:               []*protorekor.TransparencyLogEntry{p.entry},
+			TimestampVerificationData: &protobundle.TimestampVerificationData{Rfc3161Timestamps: timestamps},
 		},
 		Content: &protobundle.Bundle_DsseEnvelope{DsseEnvelope: &protodsse.Envelope{
 			PayloadType: "application/vnd.in-toto+json", Payload: []byte(statement), Signatures: []*protodsse.Signature{{Sig: p.signature}},
@@ -170,10 +188,13 @@ func TestVerify_keyless(t *testing.T) {
 		"with a key":                    {required, signed(t, newKey(t), signaturetest.Payload(digest)), "", "has no certificate"},
 		"something else, signed":        {required, ours.bundle(t, identity, issuer, digest, "https://spdx.dev/Document", "{}"), "", "unsigned"},
 	} {
-		got := verify(t, []trust.Requirement{c.required}, c.material)
-		if got.By != c.by || !strings.Contains(got.Problem, c.problem) || (got.By == "") != (c.problem != "") {
-			t.Errorf("%s: %+v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := verify(t, []trust.Requirement{c.required}, c.material)
+			if got.By != c.by || !strings.Contains(got.Problem, c.problem) || (got.By == "") != (c.problem != "") {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }
 

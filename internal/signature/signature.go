@@ -10,11 +10,13 @@
 package signature
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"promoter/internal/config/trust"
 	"promoter/internal/fault"
@@ -65,15 +67,22 @@ type Policy struct {
 type requirement struct {
 	trust.Requirement
 	signer signer
+	names  []image.Pattern // of SignedAs
 }
 
 // signer verifies signatures of one kind of identity.
 type signer interface {
 	// name is the signer as users know it, before anything is verified.
 	name() string
-	// verify returns who made the signature, and what was signed: a payload of simple
-	// signing, or a statement.
-	verify(digest string, m Material) (by string, signed []byte, err error)
+	// verify returns what a signature proves.
+	verify(digest string, m Material) (proof, error)
+}
+
+// proof is what a verified signature proves.
+type proof struct {
+	by     string
+	signed []byte    // a payload of simple signing, or a statement
+	at     time.Time // when it was signed at the latest; zero: not proven
 }
 
 // New makes the policy of requirements.
@@ -88,7 +97,7 @@ func New(required []trust.Requirement) (Policy, error) {
 	sum := sha256.Sum256(text)
 	policy := Policy{id: hex.EncodeToString(sum[:])}
 	for _, v := range required {
-		r := requirement{Requirement: v}
+		r := requirement{Requirement: v, names: signedNames(v)}
 		switch {
 		case v.Broken != "":
 			err = fault.New(fault.Invalid, "%s", v.Broken)
@@ -134,25 +143,32 @@ func (r requirement) verify(digest string, material []Material) (by string, foun
 		what, plural = "provenance", "provenances"
 	}
 	count := 0
-	var first error
+	var first, uncounted error
 	for _, m := range material {
 		if !r.concerns(m) {
 			continue
 		}
 		count++
-		who, signed, err := r.signer.verify(digest, m)
+		proven, err := r.signer.verify(digest, m)
 		if err == nil {
-			err = r.check(digest, m, signed)
+			err = r.check(digest, m, proven.signed)
 		}
-		if err == nil {
-			if r.needsProvenance() {
-				who += ", provenance" + r.provenanceText()
-			}
-			return who, true, ""
+		if err != nil {
+			first = cmp.Or(first, err)
+			continue
 		}
-		if first == nil {
-			first = err
+		if err := r.counts(digest, m, proven); err != nil {
+			uncounted = cmp.Or(uncounted, fmt.Errorf("wrongly signed: the %s by %s %w", what, proven.by, err))
+			continue
 		}
+		who := proven.by
+		if r.needsProvenance() {
+			who += ", provenance" + r.provenanceText()
+		}
+		return who, true, ""
+	}
+	if uncounted != nil {
+		return "", true, uncounted.Error()
 	}
 	if count == 0 {
 		return "", false, fmt.Sprintf("unsigned: the registry has no %s of it, which %s must have made", what, r.signer.name())

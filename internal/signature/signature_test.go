@@ -176,10 +176,13 @@ func TestVerify_signatures(t *testing.T) {
 			material: []signature.Material{signed(t, ours, signaturetest.Payload(digest))},
 		},
 	} {
-		got := verify(t, c.required, c.material...)
-		if (got.By == "") != (c.by == "") || !strings.HasPrefix(got.By, c.by) || got.Problem != c.problem || got.Wrong != c.wrong {
-			t.Errorf("%s: %+v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := verify(t, c.required, c.material...)
+			if (got.By == "") != (c.by == "") || !strings.HasPrefix(got.By, c.by) || got.Problem != c.problem || got.Wrong != c.wrong {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }
 
@@ -229,10 +232,13 @@ func TestVerify_provenance(t *testing.T) {
 		},
 		"1 without a builder": {v1, object{"buildDefinition": object{"resolvedDependencies": []any{git("web")}}}, "the builder is not named"},
 	} {
-		got := verify(t, []trust.Requirement{required}, envelope(t, key, digest, c.predicateType, c.predicate))
-		if c.problem == "" && got.By != "key k, provenance of github.com/acme/web by https://ci.example.com" || c.problem != "" && (got.By != "" || !strings.Contains(got.Problem, c.problem)) {
-			t.Errorf("%s: %+v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := verify(t, []trust.Requirement{required}, envelope(t, key, digest, c.predicateType, c.predicate))
+			if c.problem == "" && got.By != "key k, provenance of github.com/acme/web by https://ci.example.com" || c.problem != "" && (got.By != "" || !strings.Contains(got.Problem, c.problem)) {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 	// A signature is no provenance, and one that others attested counts for nothing.
 	if got := verify(t, []trust.Requirement{required}, signed(t, key, signaturetest.Payload(digest))); got.By != "" || !strings.Contains(got.Problem, "no provenance") {

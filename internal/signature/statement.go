@@ -54,12 +54,24 @@ func (e envelope) signed() []byte {
 // statement is a claim about images.
 // https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md
 type statement struct {
-	Type    string `json:"_type"`
-	Subject []struct {
-		Digest map[string]string `json:"digest"`
-	} `json:"subject"`
+	Type          string          `json:"_type"`
+	Subject       []subject       `json:"subject"`
 	PredicateType string          `json:"predicateType"`
 	Predicate     json.RawMessage `json:"predicate"`
+}
+
+// subject is what a statement is about.
+// https://github.com/in-toto/attestation/blob/main/spec/v1/resource_descriptor.md
+type subject struct {
+	Name        string            `json:"name"`
+	Digest      map[string]string `json:"digest"`
+	Annotations map[string]any    `json:"annotations"` // in a bundle those of cosign sign -a
+}
+
+// is reports whether a subject has a digest.
+func (s subject) is(digest string) bool {
+	algorithm, hash, _ := strings.Cut(digest, ":")
+	return hash != "" && s.Digest[algorithm] == hash
 }
 
 // predicateSignature is the claim that an image is signed, in a bundle.
@@ -86,13 +98,10 @@ func parseStatement(text []byte) (statement, error) {
 
 // about checks that the statement is about a digest.
 func (s statement) about(digest string) error {
-	algorithm, hash, _ := strings.Cut(digest, ":")
-	for _, subject := range s.Subject {
-		if hash != "" && subject.Digest[algorithm] == hash {
-			return nil
-		}
+	if !slices.ContainsFunc(s.Subject, func(one subject) bool { return one.is(digest) }) {
+		return errors.New("the statement is about another image")
 	}
-	return errors.New("the statement is about another image")
+	return nil
 }
 
 // The types of SLSA provenances.

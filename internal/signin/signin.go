@@ -3,8 +3,9 @@
 // and https://www.rfc-editor.org/rfc/rfc9700.
 //
 // The state, the nonce, and the verifier of PKCE are derived from a random ID in a signed
-// cookie, so that nothing is stored, and so that a response counts only in the browser that
-// asked for it. What a user may do is decided by package access.
+// cookie, so that a sign-in that was only begun is not stored, and so that a response counts only
+// in the browser that asked for it. A completed sign-in is recorded until it expires, so that a
+// copied cookie does not complete it again. What a user may do is decided by package access.
 package signin
 
 import (
@@ -13,6 +14,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -38,11 +40,19 @@ const (
 	CallbackPath = "/sign-in/callback"
 )
 
+// Completed records the sign-ins that were completed, for all replicas.
+type Completed interface {
+	// Use reports whether a sign-in is completed for the first time. It may be forgotten after
+	// it has expired.
+	Use(ctx context.Context, id string, now, expires time.Time) (first bool, err error)
+}
+
 // Options configure a Provider.
 type Options struct {
 	Sessions     *access.Sessions // with the mapping of the provider
-	URL          string           // of this service
-	ClientSecret secret.String    // zero: a public client
+	Completed    Completed
+	URL          string        // of this service
+	ClientSecret secret.String // zero: a public client
 	Scopes       []string
 	Insecure     bool              // the pages of the provider may use plain HTTP
 	HTTP         http.RoundTripper // guarded
@@ -117,6 +127,9 @@ func (p *Provider) Callback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := p.complete(r.Context(), begun, identity); err != nil {
+		return err
+	}
 	principal, err := p.Sessions.SignInIdentity(w, r, identity)
 	if err != nil {
 		p.Log.WarnContext(r.Context(), "sign-in refused", slog.String("subject", line(identity.Subject)), slog.String("error", err.Error()))
@@ -126,6 +139,23 @@ func (p *Provider) Callback(w http.ResponseWriter, r *http.Request) error {
 	redirect(w, r, begun.Return)
 	return nil
 }
+
+// complete records that a sign-in was completed, and refuses one that was before. It is called
+// when the provider has authenticated the user, so that requests of others store nothing.
+func (p *Provider) complete(ctx context.Context, begun flow, identity access.Identity) error {
+	first, err := p.Completed.Use(ctx, p.derive("completed", begun), p.Now(), begun.Begun.Add(flowTimeout))
+	if err != nil {
+		return fmt.Errorf("record the sign-in: %w", err)
+	}
+	if !first {
+		subject := slog.String("subject", line(identity.Subject))
+		p.Log.WarnContext(ctx, "sign-in refused", subject, slog.String("error", errCompleted.Error()))
+		return fault.Wrap(fault.Unauthorized, errCompleted)
+	}
+	return nil
+}
+
+var errCompleted = errors.New("this sign-in was completed before: sign in again")
 
 func redirect(w http.ResponseWriter, r *http.Request, target string) {
 	w.Header().Set("Cache-Control", "no-store")
@@ -210,7 +240,13 @@ func (p *Provider) identity(ctx context.Context, code string, begun flow) (ident
 func (p *Provider) exchange(
 	ctx context.Context, config *oauth2.Config, provider *oidc.Provider, code string, begun flow,
 ) (claims map[string]any, err error) {
-	token, err := config.Exchange(ctx, code, oauth2.VerifierOption(p.derive("pkce", begun)))
+	verifier := oauth2.VerifierOption(p.derive("pkce", begun))
+	token, err := config.Exchange(ctx, code, verifier)
+	refused, answered := errors.AsType[*oauth2.RetrieveError](err)
+	if answered && refused.Response.StatusCode == http.StatusUnauthorized && p.ClientSecret.Renewed(config.ClientSecret) {
+		config.ClientSecret = p.ClientSecret.Reveal() // its file was replaced
+		token, err = config.Exchange(ctx, code, verifier)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,12 +1,14 @@
 package signin_test
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +20,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"promoter/internal/access"
+	"promoter/internal/fault"
 	"promoter/internal/secret"
 	"promoter/internal/signin"
 )
@@ -33,6 +36,7 @@ type provider struct {
 	down   bool
 	asked  int
 	codes  map[string]url.Values // with the parameters of their sign-in
+	again  bool                  // it accepts a code more than once
 	change func(claims jwt.MapClaims)
 }
 
@@ -99,7 +103,9 @@ func (p *provider) authorize(location string) (code, state string) {
 func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 	id, clientSecret, _ := r.BasicAuth()
 	begun, known := p.codes[r.PostFormValue("code")]
-	delete(p.codes, r.PostFormValue("code"))
+	if !p.again {
+		delete(p.codes, r.PostFormValue("code"))
+	}
 	challenge := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
 	if id != "promoter" || clientSecret != "client-secret" || !known || begun.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(challenge[:]) {
 		http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
@@ -127,6 +133,7 @@ type world struct {
 	*provider
 	sessions *access.Sessions
 	signin   *signin.Provider
+	store    *completed
 	cookies  map[string]string
 }
 
@@ -141,13 +148,26 @@ func newWorld(t *testing.T) *world {
 			Roles: []access.ClaimRoles{{Claim: "groups", Values: []string{"ops"}, Roles: []access.Role{access.Admin}}},
 		},
 	}
+	w.store = &completed{ids: map[string]time.Time{}}
 	w.restart()
 	return w
 }
 
+// completed is the record of completed sign-ins that replicas share.
+type completed struct {
+	ids map[string]time.Time
+	err error
+}
+
+func (c *completed) Use(_ context.Context, id string, _, expires time.Time) (first bool, err error) {
+	_, used := c.ids[id]
+	c.ids[id] = expires
+	return !used, c.err
+}
+
 func (w *world) restart() {
 	w.signin = signin.New(signin.Options{
-		Sessions: w.sessions, URL: "https://promoter.example.com", ClientSecret: secret.New("client-secret"), Scopes: []string{"openid", "groups"},
+		Sessions: w.sessions, Completed: w.store, URL: "https://promoter.example.com", ClientSecret: secret.New("client-secret"), Scopes: []string{"openid", "groups"},
 		Insecure: true, HTTP: http.DefaultTransport, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now },
 	})
 }
@@ -288,6 +308,54 @@ func TestProvider_refusesAReplayedResponse(t *testing.T) {
 		if _, err := w.callback(query); err == nil || !strings.Contains(err.Error(), "not valid") {
 			t.Errorf("%v", err)
 		}
+	}
+}
+
+// A sign-in counts once, also where the provider accepts its code again, and at another replica.
+// What is recorded is the sign-in until it expires, and not a value of the cookie.
+func TestProvider_completesASignInOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.again = true
+	query := w.start()
+	copied := maps.Clone(w.cookies)
+	began := w.now
+	if _, err := w.callback(query); err != nil {
+		t.Fatal(err)
+	}
+	for id, expires := range w.store.ids {
+		if !expires.Equal(began.Add(10*time.Minute)) || strings.Contains(copied["__Host-promoter-sign-in"], id) {
+			t.Errorf("recorded %s until %v", id, expires)
+		}
+	}
+	w.restart() // another replica
+	w.cookies = copied
+	if _, err := w.callback(query); err == nil || !strings.Contains(err.Error(), "completed before") {
+		t.Errorf("with a copied cookie: %v", err)
+	}
+	if p, ok := w.principal(); ok {
+		t.Errorf("signed in as %+v", p)
+	}
+	if len(w.store.ids) != 1 {
+		t.Errorf("recorded %d", len(w.store.ids))
+	}
+}
+
+// Requests that no provider confirms store nothing. A sign-in that cannot be recorded fails.
+func TestProvider_recordsOnlyUsersOfTheProvider(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	query := w.start()
+	query.Set("code", "x")
+	if _, err := w.callback(query); err == nil || len(w.store.ids) != 0 {
+		t.Errorf("%v, recorded %v", err, w.store.ids)
+	}
+	w.store.err = fault.New(fault.Temporary, "the disk is full")
+	if _, err := w.callback(w.start()); fault.KindOf(err) != fault.Temporary {
+		t.Errorf("not recorded: %v", err)
+	}
+	if p, ok := w.principal(); ok {
+		t.Errorf("signed in as %+v", p)
 	}
 }
 

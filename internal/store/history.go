@@ -193,15 +193,22 @@ func (s *Store) DeleteHistoryBefore(ctx context.Context, before time.Time) (dele
 // HistoryFilter selects events. Empty fields do not restrict.
 type HistoryFilter struct {
 	Repository  string // its key, its name, or its HOST/NAME
+	Key         string // of the repository, under all its names
 	Environment string
 	Application string
 	Component   string
 	Since       time.Time
 	Landings    bool // only events by which a snapshot landed
+	Readable    Readable
 	// Before is the position of the last event of the previous page.
 	Before Cursor
 	Limit  int
 }
+
+// Readable reports whether what is about a target of a repository, HOST/OWNER/NAME, may be shown; an
+// empty environment or application is any. Queries apply it before their limit, so that what is hidden
+// changes neither the number of rows nor the position of the last one. nil: everything may be shown.
+type Readable func(repository, environment, application string) bool
 
 // Cursor is the position of an event in the history.
 type Cursor struct {
@@ -213,13 +220,17 @@ type Cursor struct {
 func (s *Store) History(ctx context.Context, f HistoryFilter) (all []Event, err error) {
 	err = s.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
 		query, args := f.selectByTime()
-		if f.Repository != "" || f.Environment != "" || f.Application != "" {
+		if f.Readable != nil || f.Repository != "" || f.Key != "" || f.Environment != "" || f.Application != "" {
 			targets, err := f.targets(ctx, tx)
-			if err != nil || len(targets) == 0 {
+			switch {
+			case err != nil || len(targets) == 0:
 				return err
-			}
-			if len(targets) <= maxTargets {
+			case len(targets) <= maxTargets:
 				query, args = f.selectByTarget(targets)
+			case f.Readable != nil:
+				if query, args, err = f.selectAmong(targets); err != nil {
+					return err
+				}
 			}
 		}
 		all, err = readRows(ctx, tx, scanEvent, query, args...)
@@ -266,19 +277,24 @@ func scanEvent(scan database.Scan, e *Event) error {
 	return nil
 }
 
-// atTarget and inTime are conditions; targetArgs and timeArgs return their arguments.
+// ofRepository, ofTarget, and inTime are conditions; their arguments are in this order those of
+// repositoryArgs, targetArgs, and timeArgs.
 const (
-	atTarget = `(? = '' or lower(repository) = ? or name = ? or name like ? escape '!')
-	and (? = '' or environment = ?) and (? = '' or application = ?)`
-	inTime = `(? = '' or components like ? escape '!') and at >= ? and at <= ? and (? = '' or at < ? or (at = ? and id < ?))
+	ofRepository = `(? = '' or lower(repository) = ? or name = ? or name like ? escape '!') and (? = '' or repository = ?)`
+	ofTarget     = `(? = '' or environment = ?) and (? = '' or application = ?)`
+	inTime       = `(? = '' or components like ? escape '!') and at >= ? and at <= ? and (? = '' or at < ? or (at = ? and id < ?))
 	and (? = '' or action in ('landed', 'merged', 'pushed'))`
 )
 
-func (f HistoryFilter) targetArgs() []any {
+func (f HistoryFilter) repositoryArgs() []any {
 	repository := storable(strings.ToLower(f.Repository))
+	return []any{repository, repository, repository, "%/" + escapeLike(repository), f.Key, f.Key}
+}
+
+func (f HistoryFilter) targetArgs() []any {
 	environment := storable(f.Environment)
 	application := storable(f.Application)
-	return []any{repository, repository, repository, "%/" + escapeLike(repository), environment, environment, application, application}
+	return []any{environment, environment, application, application}
 }
 
 func (f HistoryFilter) timeArgs() []any {
@@ -304,52 +320,119 @@ func escapeLike(text string) string {
 
 // selectByTime reads events in the order of time until enough match.
 func (f HistoryFilter) selectByTime() (query string, args []any) {
-	return selectEvents + "\nwhere " + atTarget + " and " + inTime + "\norder by at desc, id desc limit ?",
-		append(append(f.targetArgs(), f.timeArgs()...), f.Limit)
+	const matches = "\nwhere " + ofRepository + " and " + ofTarget + " and " + inTime
+	args = slices.Concat(f.repositoryArgs(), f.targetArgs(), f.timeArgs())
+	return selectEvents + matches + "\norder by at desc, id desc limit ?", append(args, f.Limit)
 }
 
 // target is an application in an environment of a repository, under its name at that
 // time.
-type target struct{ repository, name, environment, application string }
+type target struct {
+	Repository  string `json:"r"` // its key
+	Name        string `json:"n"` // HOST/OWNER/NAME
+	Environment string `json:"e"`
+	Application string `json:"a"`
+}
 
 // maxTargets limits the targets whose events are read one by one. With more, enough of
 // the newest events match, so they are read by time.
 const maxTargets = 50
 
-// selectTargets walks the index history_target from one target to the next, however many
-// events each has. The empty texts remove the affinity of the columns: otherwise SQLite
-// does not use the index to compare rows.
-const selectTargets = `
-with recursive event (repository, name, environment, application) as (
-	select repository, name, environment, application
-	from (select repository, name, environment, application from history
-		order by repository, name, environment, application limit 1) as first
+// selectNames walks the index history_target from one repository to the next, and from one of its names
+// to the next, however many events each has. Each step is a subquery of one column: to compare rows,
+// SQLite would read all events that are equal in the first column, and to join the steps with the table,
+// PostgreSQL would read all of it in each of them.
+const selectNames = `
+with recursive repositories (repository) as (
+	select min(repository) from history
 	union all
-	select later.repository, later.name, later.environment, later.application
-	from event as one join history as later on later.id = (
-		select next.id from history as next
-		where (next.repository, next.name, next.environment, next.application) >
-			(one.repository || '', one.name || '', one.environment || '', one.application || '')
-		order by next.repository, next.name, next.environment, next.application limit 1)
+	select (select min(next.repository) from history as next where next.repository > one.repository)
+	from repositories as one where one.repository is not null
+), names (repository, name) as (
+	select repository, (select min(next.name) from history as next where next.repository = one.repository)
+	from repositories as one where repository is not null
+	union all
+	select repository, (select min(next.name) from history as next where next.repository = one.repository and next.name > one.name)
+	from names as one where one.name is not null
 )
-select repository, name, environment, application from event where ` + atTarget + ` limit ?`
+select repository, name from names where name is not null and ` + ofRepository
 
-// targets returns the targets of the filter, one more than maxTargets at most.
+// selectTargets walks the same index from one environment of some repositories to the next, and from one
+// of its applications to the next.
+const selectTargets = `
+with recursive environments (repository, name, environment) as (
+	select value->>'r', value->>'n', (
+		select min(next.environment) from history as next where next.repository = value->>'r' and next.name = value->>'n')
+	from @elements(?)
+	union all
+	select repository, name, (
+		select min(next.environment) from history as next
+		where next.repository = one.repository and next.name = one.name and next.environment > one.environment)
+	from environments as one where one.environment is not null
+), targets (repository, name, environment, application) as (
+	select repository, name, environment, (
+		select min(next.application) from history as next
+		where next.repository = one.repository and next.name = one.name and next.environment = one.environment)
+	from environments as one where environment is not null and (? = '' or environment = ?)
+	union all
+	select repository, name, environment, (
+		select min(next.application) from history as next
+		where next.repository = one.repository and next.name = one.name and next.environment = one.environment
+			and next.application > one.application)
+	from targets as one where one.application is not null
+)
+select repository, name, environment, application from targets where application is not null and (? = '' or application = ?) limit ?`
+
+// targets returns the targets of the filter: all that are readable or, without that restriction,
+// one more than maxTargets at most.
 func (f HistoryFilter) targets(ctx context.Context, tx *database.Tx) ([]target, error) {
-	return readRows(ctx, tx, func(scan database.Scan, one *target) error {
-		return scan(&one.repository, &one.name, &one.environment, &one.application)
-	}, selectTargets, append(f.targetArgs(), maxTargets+1)...)
+	names, err := readRows(ctx, tx, func(scan database.Scan, one *target) error {
+		return scan(&one.Repository, &one.Name)
+	}, selectNames, f.repositoryArgs()...)
+	if err != nil {
+		return nil, err
+	}
+	readable, limit := f.Readable, int64(math.MaxInt64)
+	if readable == nil {
+		readable, limit = func(string, string, string) bool { return true }, maxTargets+1
+	}
+	names = slices.DeleteFunc(names, func(one target) bool { return !readable(one.Name, "", "") })
+	if len(names) == 0 {
+		return nil, nil
+	}
+	text, err := json.Marshal(names)
+	if err != nil {
+		return nil, fmt.Errorf("read the history: %w", err)
+	}
+	all, err := readRows(ctx, tx, func(scan database.Scan, one *target) error {
+		return scan(&one.Repository, &one.Name, &one.Environment, &one.Application)
+	}, selectTargets, slices.Concat([]any{string(text)}, f.targetArgs(), []any{limit})...)
+	return slices.DeleteFunc(all, func(one target) bool { return !readable(one.Name, one.Environment, one.Application) }), err
+}
+
+// selectAmong reads the events of many targets in the order of time until enough match. The comparison
+// with true keeps that order: otherwise SQLite reads and sorts all events of the targets, and PostgreSQL
+// compares each event with each of them.
+func (f HistoryFilter) selectAmong(targets []target) (query string, args []any, err error) {
+	text, err := json.Marshal(targets)
+	if err != nil {
+		return "", nil, fmt.Errorf("read the history: %w", err)
+	}
+	return selectEvents + `
+where ((repository, name, environment, application) in (
+	select value->>'r', value->>'n', value->>'e', value->>'a' from @elements(?))) is true and ` + inTime + `
+order by at desc, id desc limit ?`, append(append([]any{string(text)}, f.timeArgs()...), f.Limit), nil
 }
 
 // selectByTarget reads the newest events of each target, and selects the newest of them.
 func (f HistoryFilter) selectByTarget(targets []target) (query string, args []any) {
-	const ofTarget = `select * from (select id, at from history
+	const events = `select * from (select id, at from history
 	where repository = ? and name = ? and environment = ? and application = ? and ` + inTime + `
 	order by at desc, id desc limit ?) as one`
 	parts := make([]string, 0, len(targets))
 	for _, one := range targets {
-		parts = append(parts, ofTarget)
-		args = append(args, one.repository, one.name, one.environment, one.application)
+		parts = append(parts, events)
+		args = append(args, one.Repository, one.Name, one.Environment, one.Application)
 		args = append(append(args, f.timeArgs()...), f.Limit)
 	}
 	return selectEvents + `

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,55 @@ func TestHistory_byTargetFindsTheSameAsByTime(t *testing.T) {
 	})
 }
 
+// What is not readable counts for no limit, and no page ends at it: the pages are those of a history
+// that does not have it.
+func TestHistory_pagesWhatIsReadable(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
+		db := databasetest.Open(t, kind.New(t))
+		fill(t, db)
+		for scope, readable := range map[string]Readable{
+			"few targets":  func(_, _, application string) bool { return application == "" || application == "blog" },
+			"many targets": func(_, environment, _ string) bool { return environment == "" || environment == "dev" },
+			"a name":       func(repository, _, _ string) bool { return repository == "github.com/acme/renamed" },
+			"nothing":      func(string, string, string) bool { return false },
+		} {
+			for name, w := range filters() {
+				all := w
+				all.Limit = 1000
+				want, err := New(db).History(t.Context(), all)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want = slices.DeleteFunc(want, func(e Event) bool { return !readable(e.Name, e.Environment, e.Application) })
+				w.Readable = readable
+				var got []Event
+				for {
+					page, err := New(db).History(t.Context(), w)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = append(got, page...)
+					if len(page) < w.Limit {
+						break
+					}
+					w.Before = Cursor{At: page[len(page)-1].At, ID: page[len(page)-1].ID}
+				}
+				if diff := cmp.Diff(ids(want), ids(got)); diff != "" {
+					t.Errorf("%s of %s (-want +got):\n%s", scope, name, diff)
+				}
+			}
+		}
+	})
+}
+
+func ids(events []Event) (all []string) {
+	for _, e := range events {
+		all = append(all, e.ID)
+	}
+	return all
+}
+
 func found(t *testing.T, db *database.DB, query string, args []any) []Event {
 	t.Helper()
 	all, err := viewRows(t.Context(), db, scanEvent, query, args...)
@@ -119,24 +169,24 @@ func TestHistory_byTargetUsesTheIndex(t *testing.T) {
 		}
 		w := HistoryFilter{Application: "blog", Limit: 6}
 		query, args := w.selectByTarget([]target{{"github.com/7", "github.com/acme/shop-7", "prod", "blog"}, {"gitlab.com/7", "gitlab.com/group/sub/renamed", "staging", "blog"}})
-		for query, args := range map[string][]any{query: args, selectTargets: append(w.targetArgs(), maxTargets+1)} {
+		first := `[{"r":"github.com/7","n":"github.com/acme/shop-7"}]`
+		for query, args := range map[string][]any{
+			query: args, selectNames: w.repositoryArgs(), selectTargets: append(append([]any{first}, w.targetArgs()...), maxTargets+1),
+		} {
 			plan := planOf(t, db, kind.Name == "SQLite", query, args)
-			if !strings.Contains(plan, "history_target") || strings.Contains(plan, "Seq Scan") || scans(plan) {
+			// To join the steps of the walk with the table, PostgreSQL reads all of it in each step.
+			reads := strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "Join") || scans(plan)
+			if !strings.Contains(plan, "history_target") || reads {
 				t.Errorf("it does not use the index:\n%s\n%s", query, plan)
 			}
 		}
 	})
 }
 
-// scans reports whether SQLite reads a whole table or index.
+// scans reports whether SQLite reads a whole table or index, or all rows that are equal where it
+// compares rows, as in (repository,name)>(?,?).
 func scans(plan string) bool {
-	for line := range strings.Lines(plan) {
-		// The first target is the first one of the index.
-		if strings.HasPrefix(line, "SCAN history") && !strings.Contains(line, "SCAN history USING COVERING INDEX history_target") {
-			return true
-		}
-	}
-	return strings.Contains(plan, "SCAN later") || strings.Contains(plan, "SCAN next") || strings.Contains(plan, "(repository>?)")
+	return strings.Contains(plan, "SCAN history") || strings.Contains(plan, "SCAN next") || strings.Contains(plan, ")>(")
 }
 
 // planOf is the plan of a query with many rows.
@@ -190,4 +240,45 @@ func TestHistory_byTimeUsesTheIndexes(t *testing.T) {
 	if strings.Contains(plan, "TEMP B-TREE") {
 		t.Errorf("it sorts:\n%s", plan)
 	}
+}
+
+// The events of many targets are read in the order of time, up to the limit.
+func TestHistory_amongTargetsReadsUpToTheLimit(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
+		db := databasetest.Open(t, kind.New(t))
+		fill(t, db)
+		query, args, err := HistoryFilter{Limit: 6}.selectAmong([]target{{"github.com/7", "github.com/acme/shop-7", "prod", "blog"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := planOf(t, db, kind.Name == "SQLite", query, args)
+		sorts := strings.Contains(plan, "TEMP B-TREE FOR ORDER BY") || strings.Contains(plan, "Join")
+		if !strings.Contains(plan, "history_at") || sorts {
+			t.Errorf("it reads all events of the targets, or each target for each event:\n%s", plan)
+		}
+	})
+}
+
+// What a scope hides is not read to be left out of the metrics.
+func TestProgress_readsReadableRepositories(t *testing.T) {
+	t.Parallel()
+	databasetest.Each(t, func(t *testing.T, kind databasetest.Kind) {
+		db := databasetest.Open(t, kind.New(t))
+		fill(t, db)
+		r := reading{readable: func(repository, _, _ string) bool { return repository == "github.com/acme/shop" }}
+		rows, err := r.within(selection{}, map[string]string{"github.com/1": "github.com/acme/shop", "github.com/2": "github.com/acme/hidden"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]any{`[{"r":"github.com/1","n":"","e":"","a":""}]`}, rows.args); diff != "" {
+			t.Error(diff)
+		}
+		for _, table := range []string{"history", "promotion_time", "target"} {
+			plan := planOf(t, db, kind.Name == "SQLite", "select * from "+table+rows.where, rows.args)
+			if strings.Contains(plan, "SCAN "+table) || strings.Contains(plan, "Seq Scan") {
+				t.Errorf("%s is read as a whole:\n%s", table, plan)
+			}
+		}
+	})
 }

@@ -90,6 +90,9 @@ type TargetFilter struct {
 	Repository  string // its key, its name, or its HOST/NAME
 	Environment string
 	Application string
+	// Readable is asked with the name of a repository now. What may be shown of one that is no longer
+	// followed is not known, so that nothing is.
+	Readable Readable
 }
 
 // where is the condition of a filter, for a table with columns for the parts of a TargetKey. A
@@ -133,12 +136,13 @@ type TargetNow struct {
 func (m Milestones) Progress(ctx context.Context, f TargetFilter, limit int) (p Progress, err error) {
 	where, args := f.where()
 	all := selection{where, args}
-	return m.progress(ctx, all, all, all, limit)
+	return m.progress(ctx, all, all, all, reading{f.Readable, limit})
 }
 
 // ProgressSince is Progress of all targets, without what was before a time.
 func (m Milestones) ProgressSince(ctx context.Context, since time.Time, limit int) (Progress, error) {
-	return m.progress(ctx, selection{" where at >= ?", []any{since}}, selection{" where stored_at >= ?", []any{since}}, selection{}, limit)
+	milestones, times := selection{" where at >= ?", []any{since}}, selection{" where stored_at >= ?", []any{since}}
+	return m.progress(ctx, milestones, times, selection{}, reading{limit: limit})
 }
 
 // selection is a condition with its arguments.
@@ -147,20 +151,59 @@ type selection struct {
 	args  []any
 }
 
-func (m Milestones) progress(ctx context.Context, milestones, times, targets selection, limit int) (p Progress, err error) {
-	err = m.db.View(ctx, func(ctx context.Context, tx *database.Tx) error {
+// reading is what is read of the selected rows: what is readable, and how many of these may be.
+type reading struct {
+	readable Readable
+	limit    int
+}
+
+// shows reports whether what is about a target is read.
+func (r reading) shows(names map[string]string, key TargetKey) bool {
+	if r.readable == nil {
+		return true
+	}
+	name, followed := names[key.Repository]
+	return followed && r.readable(name, key.Environment, key.Application)
+}
+
+// within restricts rows to the repositories of which anything is readable: those of others are not read
+// to be left out.
+func (r reading) within(rows selection, names map[string]string) (selection, error) {
+	if r.readable == nil {
+		return rows, nil
+	}
+	readable := []target{}
+	for key, name := range names {
+		if r.readable(name, "", "") {
+			readable = append(readable, target{Repository: key})
+		}
+	}
+	text, err := json.Marshal(readable)
+	if err != nil {
+		return rows, fmt.Errorf("read the progress of promotions: %w", err)
+	}
+	word := " where "
+	if rows.where != "" {
+		word = " and "
+	}
+	rows.where += word + "repository in (select value->>'r' from @elements(?))"
+	rows.args = append(slices.Clone(rows.args), string(text))
+	return rows, nil
+}
+
+func (m Milestones) progress(ctx context.Context, milestones, times, targets selection, r reading) (p Progress, err error) {
+	err = m.db.View(ctx, func(ctx context.Context, tx *database.Tx) (err error) {
 		p = Progress{Targets: map[TargetKey]TargetNow{}}
-		if err := p.readMilestones(ctx, tx, milestones, limit); err != nil {
+		if p.Names, err = readPairs[string, string](ctx, tx, "select key, host || '/' || name from repository"); err != nil {
 			return err
 		}
-		if err := p.readTimes(ctx, tx, times, limit); err != nil {
+		if err := p.readMilestones(ctx, tx, milestones, r); err != nil {
 			return err
 		}
-		if err := p.readTargets(ctx, tx, targets); err != nil {
+		if err := p.readTimes(ctx, tx, times, r); err != nil {
 			return err
 		}
-		p.Names, err = readPairs[string, string](ctx, tx, "select key, host || '/' || name from repository")
-		return err
+		return p.readTargets(ctx, tx, targets, r)
 	})
 	return p, err
 }
@@ -171,37 +214,55 @@ func tooMany(limit int) error {
 		"the history has more than %d events or times: select a repository, an environment, or an application", limit)
 }
 
-func (p *Progress) readMilestones(ctx context.Context, tx *database.Tx, of selection, limit int) error {
+func (p *Progress) readMilestones(ctx context.Context, tx *database.Tx, of selection, r reading) error {
+	of, err := r.within(of, p.Names)
+	if err != nil {
+		return err
+	}
 	return tx.Query(ctx, func(scan database.Scan) error {
-		if len(p.Milestones) == limit {
-			return tooMany(limit)
-		}
 		var one Milestone
 		err := scan(&one.Repository, &one.Environment, &one.Application,
 			&one.At, &one.Since, &one.Action, &one.Snapshot, &one.Number, &one.Rule)
+		switch {
+		case err != nil || !r.shows(p.Names, one.TargetKey):
+			return err
+		case len(p.Milestones) == r.limit:
+			return tooMany(r.limit)
+		}
 		p.Milestones = append(p.Milestones, one)
-		return err
+		return nil
 	}, "select repository, environment, application, at, since_at, action, snapshot, number, rule from history"+of.where, of.args...)
 }
 
-func (p *Progress) readTimes(ctx context.Context, tx *database.Tx, of selection, limit int) error {
+func (p *Progress) readTimes(ctx context.Context, tx *database.Tx, of selection, r reading) error {
+	of, err := r.within(of, p.Names)
+	if err != nil {
+		return err
+	}
 	return tx.Query(ctx, func(scan database.Scan) error {
-		if len(p.Times) == limit {
-			return tooMany(limit)
-		}
 		var one PromotionTime
 		err := scan(&one.Repository, &one.Environment, &one.Application,
 			&one.Snapshot, &one.Kind, &one.Name, &one.Began, &one.Ended)
+		switch {
+		case err != nil || !r.shows(p.Names, one.TargetKey):
+			return err
+		case len(p.Times) == r.limit:
+			return tooMany(r.limit)
+		}
 		p.Times = append(p.Times, one)
-		return err
+		return nil
 	}, "select repository, environment, application, snapshot, kind, name, began_at, ended_at from promotion_time"+of.where, of.args...)
 }
 
-func (p *Progress) readTargets(ctx context.Context, tx *database.Tx, of selection) error {
+func (p *Progress) readTargets(ctx context.Context, tx *database.Tx, of selection, r reading) error {
+	of, err := r.within(of, p.Names)
+	if err != nil {
+		return err
+	}
 	return tx.Query(ctx, func(scan database.Scan) error {
 		var key TargetKey
 		var content string
-		if err := scan(&key.Repository, &key.Environment, &key.Application, &content); err != nil {
+		if err := scan(&key.Repository, &key.Environment, &key.Application, &content); err != nil || !r.shows(p.Names, key) {
 			return err
 		}
 		var now TargetNow

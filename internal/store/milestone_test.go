@@ -90,10 +90,24 @@ func TestProgress_ofTargets(t *testing.T) {
 		if _, err := b.Milestones.Progress(b.Context(), store.TargetFilter{}, 2); fault.KindOf(err) != fault.Invalid {
 			b.Errorf("three events with a limit of two: %v", err)
 		}
+		dev := happened(store.EventLanded, "shop", 4)
+		dev.Environment = "dev"
+		gone := happened(store.EventLanded, "shop", 5)
+		gone.Repository = "github.com/8"
+		b.write(func(ctx context.Context, tx *database.Tx) error {
+			_, err := b.AddEvents(ctx, tx, []store.Event{dev, gone})
+			return err
+		})
+		readable := store.TargetFilter{Readable: func(repository, environment, application string) bool {
+			return repository != "github.com/acme/renamed" || environment == "" || environment == "prod" && application == "shop"
+		}}
+		if p, err := b.Milestones.Progress(b.Context(), readable, 2); err != nil || len(p.Milestones) != 2 || len(p.Targets) != 1 {
+			b.Errorf("two readable events with a limit of two: %+v, %v", p, err)
+		}
 		for want, filters := range map[int][]store.TargetFilter{
-			2: {{Application: "shop"}},
-			1: {{Application: "blog"}, {Repository: "Acme/renamed", Application: "blog"}},
-			3: {{Repository: "GitHub.com/7"}, {Repository: "github.com/acme/renamed", Environment: "prod"}},
+			4: {{Application: "shop"}},
+			1: {{Environment: "dev"}, {Application: "blog"}, {Repository: "Acme/renamed", Application: "blog"}},
+			3: {{Repository: "github.com/acme/renamed", Environment: "prod"}},
 			0: {{Environment: "staging"}, {Repository: "acme/other"}, {Repository: "acme/gitops"}},
 		} {
 			for _, f := range filters {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"promoter/internal/database"
@@ -78,9 +80,13 @@ func (s Snapshots) List(ctx context.Context, repository, application, name strin
 	return viewRows(ctx, s.db, scanSnapshot, query, repository, application, application, name, name, limit)
 }
 
-// Get returns the snapshot of a name, or a NotFound fault.
-func (s Snapshots) Get(ctx context.Context, repository, application, name string) (Snapshot, error) {
-	found, err := s.List(ctx, repository, application, name, 2)
+// Get returns the snapshot of a name among those of readable applications, or a NotFound fault. An
+// empty application does not restrict.
+func (s Snapshots) Get(
+	ctx context.Context, repository, application, name string, readable func(application string) bool,
+) (Snapshot, error) {
+	found, err := s.List(ctx, repository, application, name, math.MaxInt32) // an application has one of each name
+	found = slices.DeleteFunc(found, func(one Snapshot) bool { return !readable(one.Application) })
 	switch {
 	case err != nil:
 		return Snapshot{}, err

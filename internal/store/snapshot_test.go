@@ -13,6 +13,8 @@ import (
 	"promoter/internal/store"
 )
 
+func everyApplication(string) bool { return true }
+
 func posted(application, name string, minutes int) store.Snapshot {
 	return store.Snapshot{
 		Repository: "github.com/7", Application: application, Name: name, Receiver: "pipeline", PostedAt: noon.Add(time.Duration(minutes) * time.Minute),
@@ -37,14 +39,21 @@ func TestSnapshot_isStoredOnce(t *testing.T) {
 			}
 		}
 		restore()
-		got, err := b.Snapshots.Get(b.Context(), "github.com/7", "", "one")
+		got, err := b.Snapshots.Get(b.Context(), "github.com/7", "", "one", everyApplication)
 		if diff := cmp.Diff(posted("shop", "one", 1), got, cmpopts.EquateApproxTime(0)); err != nil || diff != "" {
 			b.Errorf("%v (-want +got):\n%s", err, diff)
 		}
-		if _, err := b.Snapshots.Get(b.Context(), "github.com/7", "", "two"); fault.KindOf(err) != fault.Invalid {
+		if _, err := b.Snapshots.Get(b.Context(), "github.com/7", "", "two", everyApplication); fault.KindOf(err) != fault.Invalid {
 			b.Errorf("of two applications: %v", err)
 		}
-		if _, err := b.Snapshots.Get(b.Context(), "github.com/8", "shop", "one"); fault.KindOf(err) != fault.NotFound {
+		blog := func(application string) bool { return application == "blog" }
+		if got, err := b.Snapshots.Get(b.Context(), "github.com/7", "", "two", blog); got.Application != "blog" || err != nil {
+			b.Errorf("of two applications, of which one is readable: %+v, %v", got, err)
+		}
+		if _, err := b.Snapshots.Get(b.Context(), "github.com/7", "shop", "two", blog); fault.KindOf(err) != fault.NotFound {
+			b.Errorf("of an application that is not readable: %v", err)
+		}
+		if _, err := b.Snapshots.Get(b.Context(), "github.com/8", "shop", "one", everyApplication); fault.KindOf(err) != fault.NotFound {
 			b.Errorf("of another repository: %v", err)
 		}
 		if deleted, err := b.Snapshots.DeleteBefore(b.Context(), noon.Add(150*time.Second)); deleted != 2 || err != nil {

@@ -25,6 +25,7 @@ type Store struct {
 	Seals         Seals
 	Keys          Keys
 	Notifications Notifications
+	SignIns       SignIns
 
 	db     *database.DB
 	recent *recentEvents
@@ -36,7 +37,7 @@ func New(db *database.DB) *Store {
 		Deliveries: Deliveries{db}, Health: HealthRecords{db}, Snapshots: Snapshots{db}, Schedules: Schedules{db},
 		Milestones: Milestones{db},
 		Targets:    Targets{db}, Details: RepositoryDetails{db}, ImageEvents: ImageEvents{db}, CommentEvents: CommentEvents{db},
-		Seals: Seals{db}, Keys: Keys{db}, Notifications: Notifications{db}, db: db, recent: &recentEvents{},
+		Seals: Seals{db}, Keys: Keys{db}, Notifications: Notifications{db}, SignIns: SignIns{db}, db: db, recent: &recentEvents{},
 	}
 }
 

@@ -25,9 +25,9 @@ type VersionName struct {
 	PullRequest string
 }
 
-// Naming returns the applications whose targets, now or in the history, have a version with a
-// name. A few may only mention its pull request.
-func (t Targets) Naming(ctx context.Context, name VersionName) ([]ApplicationKey, error) {
+// Naming returns the applications whose readable targets, now or in the history, have a version with
+// a name. A few may only mention its pull request. The function is asked with the key of a repository.
+func (t Targets) Naming(ctx context.Context, name VersionName, readable func(TargetKey) bool) ([]ApplicationKey, error) {
 	var versions []string
 	var commits []any
 	if name.Tag != "" {
@@ -48,14 +48,26 @@ func (t Targets) Naming(ctx context.Context, name VersionName) ([]ApplicationKey
 		patterns = append(patterns, "%"+escapeLike(one)+"%")
 	}
 	query := `
-select repository, application from (
-	select repository, application from target where ` + contains("content") + `
+select repository, application, environment from (
+	select repository, application, environment from target where ` + contains("content") + `
 	union
-	select repository, application from history where ` + contains("versions") + ` or ` + like("commit_id", len(commits)) + `) as found
-order by repository, application limit ?`
-	return viewRows(ctx, t.db, func(scan database.Scan, one *ApplicationKey) error {
-		return scan(&one.Repository, &one.Application)
-	}, query, append(slices.Concat(patterns, patterns, commits), maxNamed)...)
+	select repository, application, environment from history
+	where ` + contains("versions") + ` or ` + like("commit_id", len(commits)) + `) as found
+order by repository, application`
+	targets, err := viewRows(ctx, t.db, func(scan database.Scan, one *TargetKey) error {
+		return scan(&one.Repository, &one.Application, &one.Environment)
+	}, query, slices.Concat(patterns, patterns, commits)...)
+	var found []ApplicationKey
+	for _, one := range targets {
+		key := ApplicationKey{one.Repository, one.Application}
+		if readable(one) && !slices.Contains(found, key) {
+			found = append(found, key)
+		}
+		if len(found) == maxNamed {
+			break
+		}
+	}
+	return found, err
 }
 
 // field is the beginning of a field of JSON, in lower case, up to where the text continues.

@@ -2,12 +2,17 @@ package store_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/database"
 	"promoter/internal/store"
 )
+
+func everyTarget(store.TargetKey) bool { return true }
 
 // A text finds whole tags, and the beginnings of digests and commits, but no other text of a
 // version.
@@ -60,7 +65,7 @@ func TestTargets_Naming(t *testing.T) {
 			{"", "", "acme/web#34", "before"},
 			{"", "", "%#12", ""},
 		} {
-			found, err := b.Targets.Naming(b.Context(), store.VersionName{Tag: test.tag, Digits: test.hex, PullRequest: test.pull})
+			found, err := b.Targets.Naming(b.Context(), store.VersionName{Tag: test.tag, Digits: test.hex, PullRequest: test.pull}, everyTarget)
 			var names []string
 			for _, one := range found {
 				names = append(names, one.Application)
@@ -68,6 +73,32 @@ func TestTargets_Naming(t *testing.T) {
 			if got := strings.Join(names, " "); got != test.want || err != nil {
 				b.Errorf("%q, %q, %q: %q, want %q, %v", test.tag, test.hex, test.pull, got, test.want, err)
 			}
+		}
+	})
+}
+
+// However many targets with a version are not readable, all that are readable are found.
+func TestTargets_NamingOfReadableTargets(t *testing.T) {
+	t.Parallel()
+	each(t, func(b bench) {
+		targets := []store.Target{}
+		add := func(environment, application string) {
+			targets = append(targets, store.Target{
+				Environment: environment, Application: application, Current: []store.EventVersion{{Component: "web", Tag: "1.5"}},
+			})
+		}
+		for i := range 250 {
+			add("secret", fmt.Sprintf("a-%d", i))
+		}
+		add("dev", "shop")
+		add("secret", "shop")
+		b.write(func(ctx context.Context, tx *database.Tx) error {
+			return b.Targets.Set(ctx, tx, "github.com/7", targets)
+		})
+		found, err := b.Targets.Naming(b.Context(), store.VersionName{Tag: "1.5"}, func(key store.TargetKey) bool { return key.Environment == "dev" })
+		want := []store.ApplicationKey{{Repository: "github.com/7", Application: "shop"}}
+		if diff := cmp.Diff(want, found); diff != "" || err != nil {
+			b.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 	})
 }

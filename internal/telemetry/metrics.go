@@ -25,6 +25,7 @@ type Metrics struct {
 	hosts    *hosts
 
 	webhooks        *prometheus.CounterVec
+	limited         *prometheus.CounterVec
 	webhook         prometheus.Histogram
 	events          *prometheus.CounterVec
 	reports         *prometheus.CounterVec
@@ -38,6 +39,7 @@ type Metrics struct {
 	remaining       *prometheus.GaugeVec
 	metadata        *prometheus.CounterVec
 	unopened        *prometheus.GaugeVec
+	streams         *prometheus.GaugeVec
 }
 
 // Buckets, in seconds.
@@ -77,6 +79,7 @@ func New(options Options) *Metrics {
 		registry: prometheus.NewRegistry(),
 		hosts:    newHosts(options.Hosts),
 		webhooks: counter("webhooks_total", "Webhooks by receiver and status.", "receiver", "status"),
+		limited:  counter("clients_limited_total", "Connections, requests, bodies, and streams that a limit refused or ended.", "limit"),
 		webhook:  histogram("webhook_duration_seconds", "Time to answer webhooks.", short),
 		events: counter("events_total", "Events of webhooks by kind, and whether a repository subscribes to them.",
 			"kind", "subscribed"),
@@ -93,12 +96,13 @@ func New(options Options) *Metrics {
 		remaining: gauge("rate_limit_remaining", "Requests that a forge still allows, according to its last response.", "host"),
 		metadata:  counter("image_metadata_total", "Reads of image metadata, by source.", "source"),
 		unopened:  gauge("repositories_unopened", "Repositories that could not be opened the last time."),
+		streams:   gauge("streams", "Open streams of changes."),
 	}
 	build := gauge("build_info", "The program: always 1.", "version", "commit", "goversion")
 	build.WithLabelValues(options.Build.Version, options.Build.Commit, runtime.Version()).Set(1)
 	own := []prometheus.Collector{
-		build, m.webhooks, m.webhook, m.events, m.reports, m.eventToAction, m.reconciliations, m.reconciliation, m.actions, m.afterLanding,
-		m.requests, m.request, m.remaining, m.metadata, m.unopened,
+		build, m.webhooks, m.limited, m.webhook, m.events, m.reports, m.eventToAction, m.reconciliations, m.reconciliation, m.actions,
+		m.afterLanding, m.requests, m.request, m.remaining, m.metadata, m.unopened, m.streams,
 		newWork(options.Work, options.Now), newBackoffs(options.Backoffs, m.hosts),
 	}
 	m.registry.MustRegister(own...)
@@ -149,6 +153,12 @@ func (m *Metrics) Webhook(receiver string, status int, took time.Duration) {
 	m.webhooks.WithLabelValues(receiver, statusClass(status)).Inc()
 	m.webhook.Observe(took.Seconds())
 }
+
+// Limited counts what a limit of clients refused or ended: connections, requests, bodies, or streams.
+func (m *Metrics) Limited(limit string) { m.limited.WithLabelValues(limit).Inc() }
+
+// Streams sets how many streams of changes are open.
+func (m *Metrics) Streams(open int) { m.streams.WithLabelValues().Set(float64(open)) }
 
 // WebhookEvent counts an event of one of the kinds of package event.
 func (m *Metrics) WebhookEvent(kind string, subscribed bool) {

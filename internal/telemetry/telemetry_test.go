@@ -69,6 +69,8 @@ func one() *telemetry.Metrics {
 		Build: telemetry.Build{Version: "1.2.3", Commit: "c0ffee"},
 	})
 	m.Webhook("quay", 202, time.Second)
+	m.Limited("connections")
+	m.Streams(3)
 	m.WebhookEvent("image", true)
 	m.Reconciled("succeeded", time.Second)
 	m.Action("opened")
@@ -199,13 +201,42 @@ func TestWork_isCountedEveryFewSeconds(t *testing.T) {
 	}
 }
 
-func TestProfiles_answerOnlyPprof(t *testing.T) {
+// Every client reads metrics. Profiles are off by default, and then for this machine.
+func TestEndpoint_whoReadsWhat(t *testing.T) {
 	t.Parallel()
-	for path, want := range map[string]int{"/debug/pprof/": 200, "/debug/pprof/heap": 200, "/debug/pprof/cmdline": 200, "/": 404, "/metrics": 404} {
-		answer := httptest.NewRecorder()
-		telemetry.Profiles().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
-		if answer.Code != want {
-			t.Errorf("%s: %d, want %d", path, answer.Code, want)
+	const local, localInIPv6, other = "127.0.0.1:1234", "[::ffff:127.0.0.1]:1234", "10.1.2.3:1234"
+	profiles := []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/cmdline", "/debug/pprof/symbol"}
+	for _, test := range []struct {
+		profiles telemetry.Profiles
+		client   string
+		want     int
+	}{
+		{telemetry.NoProfiles, local, http.StatusNotFound},
+		{telemetry.NoProfiles, other, http.StatusNotFound},
+		{telemetry.LocalProfiles, local, http.StatusOK},
+		{telemetry.LocalProfiles, localInIPv6, http.StatusOK},
+		{telemetry.LocalProfiles, "[::1]:1234", http.StatusOK},
+		{telemetry.LocalProfiles, other, http.StatusForbidden},
+		{telemetry.LocalProfiles, "", http.StatusForbidden},
+		{telemetry.OpenProfiles, other, http.StatusOK},
+	} {
+		metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "metrics") })
+		endpoint := telemetry.Endpoint(metrics, test.profiles)
+		get := func(path string) int {
+			request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+			request.RemoteAddr = test.client
+			request.Header.Set("X-Forwarded-For", "127.0.0.1")
+			answer := httptest.NewRecorder()
+			endpoint.ServeHTTP(answer, request)
+			return answer.Code
+		}
+		for _, path := range profiles {
+			if got := get(path); got != test.want {
+				t.Errorf("%+v: %s: %d", test, path, got)
+			}
+		}
+		if metrics, root := get("/metrics"), get("/"); metrics != http.StatusOK || root != http.StatusNotFound {
+			t.Errorf("%+v: /metrics: %d, /: %d", test, metrics, root)
 		}
 	}
 }

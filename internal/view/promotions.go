@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"promoter/internal/access"
@@ -68,7 +67,7 @@ func (v *View) Promotions(ctx context.Context, p access.Principal, state Promoti
 	})
 }
 
-// landedPromotions lists landings. A page of a restricted principal may have fewer than its limit.
+// landedPromotions lists landings.
 func (v *View) landedPromotions(ctx context.Context, p access.Principal, q ListQuery) (Page[Promotion], error) {
 	page := Page[Promotion]{Items: []Promotion{}}
 	at, fields, err := decodeTime(q.After, 1)
@@ -77,7 +76,7 @@ func (v *View) landedPromotions(ctx context.Context, p access.Principal, q ListQ
 	}
 	events, err := v.Store.History(ctx, store.HistoryFilter{
 		Repository: q.Repository, Environment: q.Environment, Application: q.Application, Landings: true,
-		Before: store.Cursor{At: at, ID: fields[0]}, Limit: q.Limit + 1,
+		Readable: p.ReadFilter(), Before: store.Cursor{At: at, ID: fields[0]}, Limit: q.Limit + 1,
 	})
 	if err != nil {
 		return page, err
@@ -87,9 +86,6 @@ func (v *View) landedPromotions(ctx context.Context, p access.Principal, q ListQ
 		last := events[q.Limit-1]
 		page.Next = encodeTime(last.At, last.ID)
 	}
-	events = slices.DeleteFunc(events, func(e store.Event) bool {
-		return !p.MayRead(e.Name, e.Environment, e.Application)
-	})
 	for _, e := range events {
 		page.Items = append(page.Items, landedPromotion(e))
 	}

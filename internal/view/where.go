@@ -84,16 +84,15 @@ func (v *View) Where(ctx context.Context, p access.Principal, text string) (Wher
 	if err != nil {
 		return found, err
 	}
-	applications, err := v.Store.Targets.Naming(ctx, nameOf(text))
+	applications, err := v.Store.Targets.Naming(ctx, nameOf(text), func(key store.TargetKey) bool {
+		name, readable := names[key.Repository]
+		return readable && p.MayRead(name, key.Environment, key.Application)
+	})
 	if err != nil {
 		return found, err
 	}
 	for _, one := range applications {
-		name, readable := names[one.Repository]
-		if !readable {
-			continue
-		}
-		located, err := v.locate(ctx, p, one, name, text)
+		located, err := v.locate(ctx, p, one, names[one.Repository], text)
 		if err != nil {
 			return found, err
 		}
@@ -125,7 +124,7 @@ func (v *View) locate(ctx context.Context, p access.Principal, one store.Applica
 			continue
 		}
 		events, err := v.Store.History(ctx, store.HistoryFilter{
-			Repository: one.Repository, Environment: t.Environment, Application: t.Application, Limit: maxLandings,
+			Key: one.Repository, Environment: t.Environment, Application: t.Application, Limit: maxLandings,
 		})
 		if err != nil {
 			return nil, err

@@ -35,7 +35,7 @@ func (p *pages) history(c echo.Context) error {
 		return err
 	}
 	maps.DeleteFunc(given, func(_, text string) bool { return text == "" }) // a field of the form that is empty
-	query, err := api.HistoryQueryOf(given, p.Now())
+	query, err := api.HistoryQueryOf(given, principalOf(c), p.Now())
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (p *pages) history(c echo.Context) error {
 		return err
 	}
 	body := historyBody{Query: query, Since: given["since"]}
-	for _, event := range found.Within(principalOf(c)).Events {
+	for _, event := range found.Events {
 		body.Events = append(body.Events, eventRow{event, applicationURL(event.Repository, event.Application), changesOf(event.Versions)})
 	}
 	if found.Next != "" {

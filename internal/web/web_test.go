@@ -122,6 +122,9 @@ func (r *reader) History(_ context.Context, query api.HistoryQuery) (page api.Hi
 		return page, fault.New(fault.Invalid, "after is no next of an answer before")
 	}
 	for _, e := range r.events {
+		if query.Readable != nil && !query.Readable(e.Repository, e.Environment, e.Application) {
+			continue
+		}
 		if (query.Environment == "" || query.Environment == e.Environment) && (query.Application == "" || query.Application == e.Application) && !e.At.Before(query.Since) {
 			page.Events = append(page.Events, e)
 		}

@@ -17,6 +17,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/receiver"
 	"promoter/internal/secret"
+	"promoter/internal/secret/secrettest"
 	"promoter/internal/webhook"
 	"promoter/internal/webhook/credential"
 )
@@ -136,6 +137,41 @@ func refused(t *testing.T, what string, c sender, r webhook.Request) {
 	}
 	if err != nil && err.Error() != "unknown receiver, or a wrong or missing credential" {
 		t.Errorf("%s: the error tells more: %v", what, err)
+	}
+}
+
+// A receiver of every kind follows the file of its secret.
+func TestReceive_followsTheFileOfItsSecret(t *testing.T) {
+	t.Parallel()
+	const next = "another-secret-of-the-tests-0123456789abcdef"
+	for _, kind := range receiver.Names() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			c, header := credentialOf(kind), http.Header{"Content-Type": {"application/json"}}
+			first := theSecret
+			if c.header == "" {
+				first = longSecret
+			}
+			mount := secrettest.NewMount(t, map[string]string{"hook": first})
+			if c.header == "" {
+				c.options.Credential.PathSecret = mount.Secret("hook")
+			} else {
+				c.options.Credential.Secret = mount.Secret("hook")
+			}
+			r, body := c.receiver(t), []byte(`{"image": "quay.io/acme/web:1"}`)
+			accepts := func(key string) bool {
+				_, err := r.Receive(t.Context(), c.signWith(header, body, key, key))
+				return fault.KindOf(err) != fault.Unauthorized
+			}
+			if !accepts(first) || accepts(next) {
+				t.Fatal("the first secret is not that of the receiver")
+			}
+			mount.Swap(map[string]string{"hook": next})
+			mount.Later()
+			if accepts(first) || !accepts(next) {
+				t.Error("the secret before is that of the receiver still")
+			}
+		})
 	}
 }
 

@@ -18,9 +18,10 @@ const keptFile = "kept"
 
 // Names of values in the file. That of a landing is followed by its key. Package scan has its own.
 const (
-	nameHeads   = "heads"
-	nameSeal    = "seal"
-	nameLanding = "landing "
+	nameHeads      = "heads"
+	nameSeal       = "seal"
+	nameLanding    = "landing "
+	nameRenderings = "renderings"
 )
 
 // branchMemory implements observe.BranchMemory.

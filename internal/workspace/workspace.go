@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"promoter/internal/budget"
+	"promoter/internal/comments"
 	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
@@ -57,6 +58,8 @@ type Kept struct {
 	Scans *scan.Memory
 	// Mirrors keeps what mirrors read of their files. Nil: each workspace reads it again.
 	Mirrors *git.Memory
+	// Comments remembers which commands comments have. Nil: each workspace parses them again.
+	Comments *comments.Parsed
 	// Decisions keeps the last decisions of repositories, so that a reconciliation decides only about what
 	// an event touches. It needs Freshness. Nil: each one decides about everything.
 	Decisions *Decisions
@@ -151,6 +154,8 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 		Users: observe.Users{
 			Permissions: rules.Permissions(server.File, r.SCM),
 			Bypasses:    rules.Bypasses(server.File, r.SCM),
+
+			ParsedComments: options.Kept.Comments,
 			Refresh: func(c *config.Config) {
 				session.ForgetAnswers(func(asked image.Repository) bool {
 					return slices.ContainsFunc(c.Components, func(one config.Component) bool { return one.Pattern.Match(asked) })
@@ -161,7 +166,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 			},
 		},
 		Server:     observe.Server{Limits: rules.Limits(server.File, r.SCM), Verify: server.Verify(r.Matches)},
-		Describe:   describe.Readers{Images: known, Renderer: rendererOf(session, r, mirror)},
+		Describe:   describe.Readers{Images: known, Renderer: rendererOf(session, r, mirror, file)},
 		ForgeReads: forgeReads,
 		Trace:      options.Trace,
 	}

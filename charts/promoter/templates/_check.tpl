@@ -2,7 +2,7 @@
 {{- define "promoter.check" -}}
 {{- $v := .Values }}
 {{- $config := default dict $v.config }}
-{{- range $key := list "listen" "data" "database" }}
+{{- range $key := list "listen" "metrics" "data" "database" }}
 {{- if hasKey $config $key }}
 {{- fail (printf "config.%s is set by the chart: leave it out; for the database see the value database" $key) }}
 {{- end }}
@@ -69,6 +69,9 @@
 {{- if $v.database.existingSecret }}
 {{- fail "database.existingSecret is set and database.kind is sqlite: set database.kind to postgresql" }}
 {{- end }}
+{{- end }}
+{{- if and $v.serviceMonitor.enabled $v.networkPolicy.enabled (not $v.networkPolicy.metricsFrom) }}
+{{- fail "serviceMonitor.enabled is true, and the NetworkPolicy lets no pod reach the port of metrics: name the namespace of Prometheus in networkPolicy.metricsFrom, such as [monitoring]" }}
 {{- end }}
 {{- if and $v.prometheusRule.enabled (not $v.serviceMonitor.enabled) }}
 {{- fail "prometheusRule.enabled is true: its alerts are about what the ServiceMonitor scrapes, set serviceMonitor.enabled to true" }}

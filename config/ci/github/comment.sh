@@ -8,6 +8,11 @@
 #   PROMOTER_AUTHOR                    the account of the token. A comment of another one is never updated
 #   PROMOTER_DIR                       one comment for each folder
 set -eu
+if [ -L "$PROMOTER_PLAN" ] || [ ! -f "$PROMOTER_PLAN" ]; then
+  echo "PROMOTER_PLAN: $PROMOTER_PLAN is not a file" >&2
+  exit 1
+fi
+work=$(mktemp -d)
 marker="<!-- promoter plan of $PROMOTER_DIR -->"
 comments=$GITHUB_API_URL/repos/$GITHUB_REPOSITORY/issues
 api() { # The token is no argument: other processes see those.
@@ -22,10 +27,10 @@ while [ -z "$id" ] && [ "$page" -le 30 ]; do
   [ "$(printf '%s' "$list" | jq length)" -eq 100 ] || break
   page=$((page + 1))
 done
-jq -n --arg marker "$marker" --rawfile plan "$PROMOTER_PLAN" '{body: ($marker + "\n" + $plan)}' >"$PROMOTER_PLAN.json"
+jq -n --arg marker "$marker" --rawfile plan "$PROMOTER_PLAN" '{body: ($marker + "\n" + $plan)}' >"$work/body"
 if [ -n "$id" ]; then
-  api --request PATCH --data @"$PROMOTER_PLAN.json" --output /dev/null "$comments/comments/$id"
+  api --request PATCH --data @"$work/body" --output /dev/null "$comments/comments/$id"
 else
-  api --request POST --data @"$PROMOTER_PLAN.json" --output /dev/null "$comments/$PROMOTER_PULL_REQUEST/comments"
+  api --request POST --data @"$work/body" --output /dev/null "$comments/$PROMOTER_PULL_REQUEST/comments"
 fi
-rm "$PROMOTER_PLAN.json"
+rm -r "$work"

@@ -10,6 +10,11 @@ set -eu
 if [ -z "${PROMOTER_COMMENT_TOKEN:-}" ]; then
   echo "no comment: PROMOTER_COMMENT_TOKEN is not set"
 else
+  if [ -L "$PROMOTER_PLAN" ] || [ ! -f "$PROMOTER_PLAN" ]; then
+    echo "PROMOTER_PLAN: $PROMOTER_PLAN is not a file" >&2
+    exit 1
+  fi
+  work=$(mktemp -d)
   marker="<!-- promoter plan of $PROMOTER_DIR -->"
   notes=$CI_API_V4_URL/projects/$CI_MERGE_REQUEST_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_IID/notes
   api() { # The token is no argument: other processes see those.
@@ -26,11 +31,11 @@ else
     [ "$(printf '%s' "$list" | jq length)" -eq 100 ] || break
     page=$((page + 1))
   done
-  jq -n --arg marker "$marker" --rawfile plan "$PROMOTER_PLAN" '{body: ($marker + "\n" + $plan)}' >"$PROMOTER_PLAN.json"
+  jq -n --arg marker "$marker" --rawfile plan "$PROMOTER_PLAN" '{body: ($marker + "\n" + $plan)}' >"$work/body"
   if [ -n "$id" ]; then
-    api --request PUT --data @"$PROMOTER_PLAN.json" --output /dev/null "$notes/$id"
+    api --request PUT --data @"$work/body" --output /dev/null "$notes/$id"
   else
-    api --request POST --data @"$PROMOTER_PLAN.json" --output /dev/null "$notes"
+    api --request POST --data @"$work/body" --output /dev/null "$notes"
   fi
-  rm "$PROMOTER_PLAN.json"
+  rm -r "$work"
 fi

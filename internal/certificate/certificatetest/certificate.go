@@ -10,10 +10,10 @@ import (
 	"encoding/pem"
 	"math/big"
 	"net"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
+
+	"promoter/internal/secret/secrettest"
 )
 
 // Write writes a certificate for promoter.example.com that ends at a time,
@@ -34,32 +34,12 @@ func Write(t testing.TB, folder, serial string, until time.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	private, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	Swap(t, folder, serial, map[string][]byte{
-		"tls.crt": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: made}),
-		"tls.key": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}),
+	secrettest.Swap(t, folder, serial, map[string]string{
+		"tls.crt": string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: made})),
+		"tls.key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})),
 	})
-}
-
-// Swap replaces the files of a folder in one step, with a link as a mounted Secret has.
-func Swap(t testing.TB, folder, version string, files map[string][]byte) {
-	t.Helper()
-	check := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	check(os.MkdirAll(filepath.Join(folder, version), 0o700))
-	for name, content := range files {
-		check(os.WriteFile(filepath.Join(folder, version, name), content, 0o600))
-		if _, err := os.Lstat(filepath.Join(folder, name)); err != nil {
-			check(os.Symlink(filepath.Join("..data", name), filepath.Join(folder, name)))
-		}
-	}
-	check(os.Symlink(version, filepath.Join(folder, "..new")))
-	check(os.Rename(filepath.Join(folder, "..new"), filepath.Join(folder, "..data")))
 }

@@ -87,6 +87,21 @@ func TestScheduleLines_backoffs(t *testing.T) {
 	}
 }
 
+// A secret that could not be replaced is shown with its use.
+func TestScheduleLines_secrets(t *testing.T) {
+	t.Parallel()
+	got := scheduleLines(api.Status{Secrets: []api.Secret{
+		{File: "/s/token", Reason: "empty"}, {File: "/s/api", Use: "api.token", Reason: "shorter than 32 characters"},
+	}})
+	want := []string{
+		"secret not replaced: /s/token: the one before stays in use: empty",
+		"secret not replaced: /s/api (api.token): the one before stays in use: shorter than 32 characters",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // Drift is shown below its repository, a few lines of it.
 func TestReport_drift(t *testing.T) {
 	t.Parallel()

@@ -184,7 +184,8 @@ func repositoryFacts(now time.Time, repository api.Repository) []string {
 	return facts
 }
 
-// scheduleLines lists the schedules, and the hosts that receive no requests for now.
+// scheduleLines lists the schedules, the hosts that receive no requests for now, and the secrets
+// that could not be replaced.
 func scheduleLines(status api.Status) []string {
 	var lines []string
 	for _, one := range status.Schedules {
@@ -206,6 +207,13 @@ func scheduleLines(status api.Status) []string {
 		}
 		lines = append(lines, fmt.Sprintf("waiting: %s (%s): no requests%s until %s: %s",
 			one.Host, one.Peer, with, one.Until.Format(time.RFC3339), one.Reason))
+	}
+	for _, one := range status.Secrets {
+		use := ""
+		if one.Use != "" {
+			use = " (" + one.Use + ")"
+		}
+		lines = append(lines, fmt.Sprintf("secret not replaced: %s%s: the one before stays in use: %s", one.File, use, one.Reason))
 	}
 	return lines
 }

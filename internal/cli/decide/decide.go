@@ -35,7 +35,7 @@ freeze, and reject. Where the branch has seals, promote, resume, rollback, and t
 seal.keys in the server file, or PROMOTER_SEAL_KEY.
 
 With --url, the service at that address records the decision and reconciles at once. It needs a
-token with the role operate: PROMOTER_API_TOKEN, or api.token of the server file.
+token with the role operate or admin: PROMOTER_API_TOKEN, or api.token of the server file.
 
 Exit codes: 0 recorded, or already in effect; 1 not recorded.`
 

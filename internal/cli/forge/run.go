@@ -33,7 +33,8 @@ PROMOTER_GIT_USERNAME and PROMOTER_GIT_PASSWORD, or PROMOTER_GIT_SSH_KEY and
 PROMOTER_GIT_KNOWN_HOSTS. PROMOTER_COMMITTER, "NAME <EMAIL>", sets the author of commits, and
 PROMOTER_SIGNING_KEY, with PROMOTER_SIGNING_PASSPHRASE, the GPG or SSH key that signs them.
 
-Exit codes: 0 success; 1 a repository failed (the others are completed); 130 interrupted.`,
+Exit codes: 0 success; 1 a repository failed (the others are completed); 3 interrupted, and work
+did not end in time; 130 interrupted.`,
 		Example: `  promoter run --config promoter-server.yaml --cache /var/cache/promoter
   promoter run --repo acme/gitops --dry-run
   promoter run --repo https://github.com/acme/gitops`,

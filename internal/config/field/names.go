@@ -148,13 +148,19 @@ func CheckPlaceholders(report *strictyaml.Report, value strictyaml.Located[strin
 	}
 }
 
-// maxLabel limits a label's key and its value, in bytes.
-const maxLabel = 250
+// Limits of labels: of their number, and of a key and its value, in bytes. The service stores them with each target.
+const (
+	maxLabels = 20
+	maxLabel  = 250
+)
 
 // Labels returns labels, which have limits.
 func Labels(report *strictyaml.Report, raw strictyaml.Map[strictyaml.Located[string]]) map[string]string {
 	if len(raw.Entries) == 0 {
 		return nil
+	}
+	if len(raw.Entries) > maxLabels {
+		report.Errorf(raw.Entries[maxLabels].Key.Position, "remove some", "an environment or application has at most %d labels", maxLabels)
 	}
 	out := make(map[string]string, len(raw.Entries))
 	for _, e := range raw.Entries {

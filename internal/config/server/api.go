@@ -11,7 +11,7 @@ import (
 
 // API is who may use the HTTP API. Its zero value is that there is none.
 type API struct {
-	Token  Reference // that may read everything, and accept deliveries again
+	Token  Reference // with the role admin for everything
 	Tokens []APIToken
 	Badges []APIToken // of badges alone
 	// SessionKey signs the cookies of browsers; zero: the service makes one.
@@ -51,8 +51,8 @@ type APIToken struct {
 // rawAPI is the authentication of the API and of the commands that query the service.
 type rawAPI struct {
 	strictyaml.Origin `holds:"secrets"`
-	// Token of the commands `status`, `history`, and `replay`, by reference. At least 32 characters. It can read
-	// everything and accept deliveries again, and changes no repository.
+	// Token of the commands that query the service, or decide through it, by reference. At least 32 characters. It has the
+	// role `admin` for everything.
 	Token strictyaml.Located[string] `yaml:"token"`
 	// More tokens, by name. Default: none.
 	Tokens strictyaml.Map[*rawToken] `yaml:"tokens"`
@@ -128,9 +128,9 @@ type rawToken struct {
 	strictyaml.Origin `holds:"secrets"`
 	// Token that clients send as `Authorization: Bearer TOKEN`, by reference. At least 32 characters.
 	Token strictyaml.Located[string] `yaml:"token" required:"true"`
-	// What it is for: `read` for every GET, `operate` also for user decisions, `evidence` also for reports about
-	// health as a receiver with the name of the token, `admin` also for deliveries and backoffs of the service, and
-	// to accept deliveries again. Default: `[read]`.
+	// What it is for: `read` for every GET, `operate` also for user decisions, `admin` for these and to accept
+	// deliveries again, `evidence` to read and to report health as a receiver with the name of the token.
+	// Default: `[read]`.
 	Roles strictyaml.List `yaml:"roles"`
 	// Globs of repositories: `HOST/OWNER/NAME`. Others do not exist for the token. Default: all.
 	Repositories strictyaml.List `yaml:"repositories"`

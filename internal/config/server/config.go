@@ -38,6 +38,7 @@ type Config struct {
 	Database     Database
 	Retention    Retention
 	TLS          TLS
+	Metrics      Metrics
 	API          API
 	Seal         Seal
 	Traces       Traces
@@ -112,6 +113,8 @@ type rawServer struct {
 	Database *rawDatabase `yaml:"database"`
 	// Certificate of the service. See docs/service.md#tls. Default: none, a proxy terminates TLS.
 	TLS *rawTLS `yaml:"tls"`
+	// Metrics of the service, at an address of their own. See docs/operate/metrics.md. Default: none.
+	Metrics *rawMetrics `yaml:"metrics"`
 	// Tokens of the HTTP API, which `promoter status`, `history`, and `replay` use. See docs/service.md#api. Default: disabled.
 	API *rawAPI `yaml:"api"`
 	// OpenTelemetry collector that receives traces. See docs/operate/metrics.md#traces. Default: disabled.
@@ -198,6 +201,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	loadListener(in, c)
 	c.Database = loadDatabase(in)
 	c.TLS = loadTLS(in)
+	c.Metrics = loadMetrics(in, c.Listen)
 	c.Retention = loadRetention(in)
 	c.API = loadAPI(in)
 	c.Seal = loadSeal(in)
@@ -245,6 +249,9 @@ var variables = []struct {
 	set       func(in *input, at strictyaml.Position, value string)
 }{
 	{"PROMOTER_LISTEN", "listen", func(in *input, at strictyaml.Position, v string) { in.raw.Listen = strictyaml.At(at, v) }},
+	{"PROMOTER_METRICS_LISTEN", "metrics.listen", func(in *input, at strictyaml.Position, v string) {
+		in.raw.Metrics = &rawMetrics{Origin: strictyaml.Origin{Position: at}, Listen: strictyaml.At(at, v)}
+	}},
 	{"PROMOTER_URL", "url", func(in *input, at strictyaml.Position, v string) { in.raw.URL = strictyaml.At(at, v) }},
 	{"PROMOTER_DATA", "data", func(in *input, at strictyaml.Position, v string) { in.raw.Data = strictyaml.At(at, v) }},
 	{"PROMOTER_POLL", "poll", func(in *input, at strictyaml.Position, v string) {

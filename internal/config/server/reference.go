@@ -53,37 +53,46 @@ func (r Reference) File() string {
 type Sources struct {
 	Env  func(name string) (string, bool)
 	Open func(path string) (io.ReadCloser, error)
+	// Files follow the files, so that a secret is replaced with its file; nil: each is read once.
+	Files *secret.Files
 }
 
 // Resolve fetches the secret. Line ends after it are removed, because editors and echo
 // add them. An error has the reference and never the value.
 func (r Reference) Resolve(sources Sources) (secret.String, error) {
+	if path := r.File(); path != "" && sources.Files != nil {
+		return sources.Files.Secret(path, func() (string, error) { return r.read(sources) })
+	}
+	text, err := r.read(sources)
+	return secret.New(text), err
+}
+
+func (r Reference) read(sources Sources) (value string, err error) {
 	kind, name, _ := strings.Cut(r.text, ":")
-	var value string
 	switch kind {
 	case "env":
 		var found bool
 		if value, found = sources.Env(name); !found {
-			return secret.String{}, fault.New(fault.Invalid, "secret %s: the environment variable is not set", r)
+			return "", fault.New(fault.Invalid, "secret %s: the environment variable is not set", r)
 		}
 	case "file":
 		file, err := sources.Open(name)
 		if err != nil {
-			return secret.String{}, fault.Wrap(fault.Invalid, fmt.Errorf("secret %s: %w", r, err))
+			return "", fault.Wrap(fault.Invalid, fmt.Errorf("secret %s: %w", r, err))
 		}
 		data, err := io.ReadAll(io.LimitReader(file, maxSecret+1))
 		if err = errors.Join(err, file.Close()); err != nil {
-			return secret.String{}, fault.Wrap(fault.Invalid, fmt.Errorf("secret %s: %w", r, err))
+			return "", fault.Wrap(fault.Invalid, fmt.Errorf("secret %s: %w", r, err))
 		}
 		value = string(data)
 	default:
-		return secret.String{}, fault.New(fault.Invalid, "no secret is named")
+		return "", fault.New(fault.Invalid, "no secret is named")
 	}
 	if len(value) > maxSecret {
-		return secret.String{}, fault.New(fault.Invalid, "secret %s: larger than %d bytes", r, maxSecret)
+		return "", fault.New(fault.Invalid, "secret %s: larger than %d bytes", r, maxSecret)
 	}
 	if value = strings.TrimRight(value, "\r\n"); value == "" {
-		return secret.String{}, fault.New(fault.Invalid, "secret %s: empty", r)
+		return "", fault.New(fault.Invalid, "secret %s: empty", r)
 	}
-	return secret.New(value), nil
+	return value, nil
 }

@@ -49,6 +49,7 @@ func TestLoad_full(t *testing.T) {
 	want := &serverconfig.Config{
 		File: "server.yaml", Listen: ":8080", URL: "https://promoter.example.com", Data: "/var/lib/promoter", Poll: 5 * time.Minute,
 		Database:  serverconfig.Database{URL: reference(t, "env:DATABASE_URL")},
+		Metrics:   serverconfig.Metrics{Listen: "127.0.0.1:9090"},
 		API:       serverconfig.API{Token: reference(t, "file:/run/secrets/promoter-api")},
 		TLS:       serverconfig.TLS{Certificate: reference(t, "file:/run/secrets/tls/tls.crt"), Key: reference(t, "file:/run/secrets/tls/tls.key")},
 		Retention: serverconfig.Retention{Deliveries: 14 * 24 * time.Hour, DeliveriesSize: 2 << 30, History: 730 * 24 * time.Hour},
@@ -85,7 +86,7 @@ func TestLoad_full(t *testing.T) {
 			},
 		},
 		Sources: []serverconfig.Source{{
-			Position: config.Position{File: "server.yaml", Line: 57, Column: 5}, Repositories: []string{"github.com/acme/shop-*"}, UsableBy: []string{"github.com/acme/gitops"},
+			Position: config.Position{File: "server.yaml", Line: 58, Column: 5}, Repositories: []string{"github.com/acme/shop-*"}, UsableBy: []string{"github.com/acme/gitops"},
 		}},
 		Receivers: []serverconfig.Receiver{
 			{Name: "quay", Kind: "quay", PathSecret: reference(t, "file:/run/secrets/quay-hook")},
@@ -125,16 +126,16 @@ func TestLoad_full(t *testing.T) {
 func TestLoad_variables(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{
-		"PROMOTER_LISTEN": ":9", "PROMOTER_URL": "https://p.example.com/", "PROMOTER_DATA": "/d",
+		"PROMOTER_LISTEN": ":9", "PROMOTER_METRICS_LISTEN": ":10", "PROMOTER_URL": "https://p.example.com/", "PROMOTER_DATA": "/d",
 		"PROMOTER_POLL": "1m", "PROMOTER_DATABASE_PATH": "/d/p.db",
 	}
-	got, problems := serverconfig.Load("s.yaml", []byte("version: 1\nlisten: ':1'\npoll: 1h\ndatabase: {url: 'env:DB'}\n"),
+	got, problems := serverconfig.Load("s.yaml", []byte("version: 1\nlisten: ':1'\nmetrics: {listen: ':9'}\npoll: 1h\ndatabase: {url: 'env:DB'}\n"),
 		func(name string) (string, bool) { v, ok := env[name]; return v, ok })
 	if got == nil {
 		t.Fatal(problems)
 	}
-	want := []string{":9", "https://p.example.com", "/d", "1m0s", "/d/p.db", ""}
-	have := []string{got.Listen, got.URL, got.Data, got.Poll.String(), got.Database.Path, got.Database.URL.String()}
+	want := []string{":9", ":10", "https://p.example.com", "/d", "1m0s", "/d/p.db", ""}
+	have := []string{got.Listen, got.Metrics.Listen, got.URL, got.Data, got.Poll.String(), got.Database.Path, got.Database.URL.String()}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Errorf("variables win over the file (-want +got):\n%s", diff)
 	}

@@ -28,6 +28,14 @@ type rawVerify struct {
 	Cosign *trust.RawCosign `yaml:"cosign" required:"true"`
 	// SLSA provenance that the same signer attested. It replaces the signature of the image itself.
 	Provenance *trust.RawProvenance `yaml:"provenance"`
+	// Image repositories that the signature may name: `HOST/PATH`, a glob, or `"{image}"` for the image that is
+	// followed. Default: any, or none. See docs/guides/signatures.md#bind-a-signature-to-its-repository-and-version.
+	SignedAs strictyaml.List `yaml:"signedAs"`
+	// Keyless: earliest time of signing, by a transparency log or a timestamp authority: `2026-01-31` or
+	// `2026-01-31T12:00:00Z`. Default: any.
+	SignedAfter strictyaml.Located[string] `yaml:"signedAfter"`
+	// Lowest version that is signed, as with `cosign sign -a version=1.4.0`. Default: any, or none.
+	MinVersion strictyaml.Located[string] `yaml:"minVersion"`
 }
 
 func loadVerify(in *input) []Verify {
@@ -56,7 +64,8 @@ func loadVerify(in *input) []Verify {
 			v.Repositories = raw.Repositories.Strings()
 			checkRepositoryPatterns(in.report, raw.Repositories, "repositories")
 		}
-		required, ok := trust.Parse(in.report, raw.Origin, raw.Cosign, raw.Provenance)
+		required, ok := trust.Parse(in.report, raw.Origin, raw.Cosign, raw.Provenance,
+			trust.RawLimits{SignedAs: raw.SignedAs, SignedAfter: raw.SignedAfter, MinVersion: raw.MinVersion})
 		if !ok {
 			continue
 		}

@@ -139,13 +139,27 @@ func (a RawAfter) parents() []Parent {
 	return out
 }
 
+// maxParents limits the parents of all environments and layers together: a decision about one application may
+// read all of them.
+const maxParents = 5000
+
 // Order returns the names of the environments, parents first, and refuses cycles. The
 // parents of all layers count together, so that one order applies to every application.
 func (f *File) Order() []string {
 	parents := map[string][]strictyaml.Located[string]{}
+	count := 0
 	f.Each(func(environment string, raw *RawOverride) {
-		parents[environment] = append(parents[environment], raw.After.Parents.Keys()...)
+		named := raw.After.Parents.Keys()
+		if before := count; before <= maxParents && before+len(named) > maxParents {
+			f.Report.Errorf(named[maxParents-before].Position, "name only the nearest parents: what these follow counts too",
+				"the environments and applications have more than %d parents in all", maxParents)
+		}
+		count += len(named)
+		parents[environment] = append(parents[environment], named...)
 	})
+	if count > maxParents {
+		return nil
+	}
 	var order, path []string
 	done := map[string]bool{}
 	var visit func(name string)

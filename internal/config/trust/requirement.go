@@ -29,6 +29,8 @@ type Requirement struct {
 	TrustedRoot, TrustedRootFile string
 	// Builder and Source are required in an SLSA provenance. Both empty: none is required.
 	Builder, Source string
+	// Limits are which of the signatures count.
+	Limits
 	// Broken is why the requirement cannot be evaluated. No image meets it then.
 	Broken string
 }
@@ -62,7 +64,9 @@ type RawProvenance struct {
 // Parse reads a requirement; ok is false after a problem. A key and a trusted root are
 // returned as KeyFile and TrustedRootFile, as they are written: whether a text is the key
 // itself, or where it is, is for the caller to decide.
-func Parse(report *strictyaml.Report, at strictyaml.Origin, signer *RawCosign, provenance *RawProvenance) (Requirement, bool) {
+func Parse(
+	report *strictyaml.Report, at strictyaml.Origin, signer *RawCosign, provenance *RawProvenance, limits RawLimits,
+) (Requirement, bool) {
 	problems := len(report.Problems().Errors())
 	switch {
 	case at.Invalid || signer != nil && signer.Invalid || provenance != nil && provenance.Invalid:
@@ -102,6 +106,7 @@ func Parse(report *strictyaml.Report, at strictyaml.Origin, signer *RawCosign, p
 		report.ErrorIf(v.Source != "" && !ValidSource(v.Source), provenance.Source.Position,
 			"write HOST/OWNER/NAME, as in github.com/acme/web", "%q is not a source repository", v.Source)
 	}
+	v.Limits = parseLimits(report, limits, !signer.Key.IsSet())
 	return v, len(report.Problems().Errors()) == problems
 }
 

@@ -245,7 +245,7 @@ func (r *request) named(ctx context.Context, who []string) (bool, error) {
 	for _, name := range who {
 		team, isTeam := strings.CutPrefix(name, "team:")
 		if !isTeam {
-			if strings.EqualFold(name, r.user.Login) {
+			if identity.SameLogin(name, r.user.Login) {
 				return true, nil
 			}
 			continue

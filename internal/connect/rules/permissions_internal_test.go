@@ -118,6 +118,34 @@ func TestCommanders_noAnswer(t *testing.T) {
 	}
 }
 
+// A name in the server file is that account, and none that readers take for it.
+func TestPermissions_ofLookalikes(t *testing.T) {
+	t.Parallel()
+	rules := []serverconfig.Permission{permission("hold", "prod", "", "kris")}
+	signals := &asked{}
+	p := permissions{rules: rules, signals: signals}
+	b := bypasses{
+		host:    "forge.example",
+		rules:   []serverconfig.Bypass{{Scope: rules[0].Scope, Conditions: []string{verb.BypassApprovals}, Who: []string{"kris"}}},
+		request: func(user identity.User) request { return request{permissions: p, user: user, teams: map[string]bool{}} },
+	}
+	for login, want := range map[string]bool{
+		"kris": true, "KRIS": true,
+		"\u212aris": false, "kri\u017f": false, "k\u0433is": false, "kr\u200dis": false, "kris\u0323": false, "\uff4bris": false, "kris ": false, "": false,
+		"unverified: kris": false, "team:acme/sre": false, "ghost": false, "ghost1": false, "Ghost": false,
+	} {
+		t.Run(login, func(t *testing.T) {
+			user := identity.User{Host: "forge.example", Login: login}
+			if right, err := p.Allowed(t.Context(), user, verb.Hold, target("prod", "shop")); err != nil || right.Allowed != want {
+				t.Errorf("%q may hold: %+v, %v", login, right, err)
+			}
+			if right, err := b.MayBypass(t.Context(), user, verb.BypassApprovals, target("prod", "shop")); err != nil || right.Allowed != want {
+				t.Errorf("%q may bypass: %+v, %v", login, right, err)
+			}
+		})
+	}
+}
+
 // However many places are meant, a forge is asked once.
 func TestCommanders_asksOnce(t *testing.T) {
 	t.Parallel()

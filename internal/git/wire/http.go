@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -101,20 +102,21 @@ func (h *httpTransport) exchange(ctx context.Context, body []byte) (io.ReadClose
 	return response.Body, nil
 }
 
-// send sends a request and returns the response if it is of the Git protocol.
+// send sends a request and returns the response if it is of the Git protocol. A password that was
+// refused is read again once: its file may have been replaced.
 func (h *httpTransport) send(request *http.Request, want string) (*http.Response, error) {
 	request.Header.Set("Accept", want)
 	request.Header.Set("User-Agent", "git/"+agent) // some forges look for "git"
-	switch c := h.credential; {
-	case h.left:
-	case !c.Bearer.IsZero():
-		request.Header.Set("Authorization", "Bearer "+c.Bearer.Reveal())
-	case !c.Password.IsZero() && c.User == "":
-		request.SetBasicAuth(tokenUser, c.Password.Reveal())
-	case !c.Password.IsZero():
-		request.SetBasicAuth(c.User, c.Password.Reveal())
-	}
+	used := h.authorize(request)
 	response, err := h.client.Do(request)
+	if err == nil && response.StatusCode == http.StatusUnauthorized && !h.left && h.credential.Password.Renewed(used) {
+		_ = response.Body.Close()
+		if request.GetBody != nil { // bytes.Reader has it
+			request.Body, _ = request.GetBody()
+		}
+		h.authorize(request)
+		response, err = h.client.Do(request)
+	}
 	if err != nil {
 		return nil, connectionError(err)
 	}
@@ -127,6 +129,23 @@ func (h *httpTransport) send(request *http.Request, want string) (*http.Response
 			"%s responded with %.60q: there is no Git repository at this URL", response.Request.URL.Host, got)
 	}
 	return response, nil
+}
+
+// authorize adds the credential to a request, and returns the password that it used; empty: none.
+func (h *httpTransport) authorize(request *http.Request) (used string) {
+	c := h.credential
+	switch {
+	case h.left:
+		return ""
+	case !c.Bearer.IsZero():
+		request.Header.Set("Authorization", "Bearer "+c.Bearer.Reveal())
+		return ""
+	case c.Password.IsZero():
+		return ""
+	}
+	used = c.Password.Reveal()
+	request.SetBasicAuth(cmp.Or(c.User, tokenUser), used)
+	return used
 }
 
 // connectionError gives the error of a request without a response its kind.

@@ -14,6 +14,7 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/outbound"
+	"promoter/internal/secret"
 )
 
 // sshUser is the user if neither the credential nor the URL has one, as all forges
@@ -74,6 +75,12 @@ func clientConfig(e Endpoint, credential Credential, keys *hostKeys) (*ssh.Clien
 		config.Auth = append(config.Auth, ssh.Password(credential.Password.Reveal()))
 	}
 	return config, nil
+}
+
+// CheckKey returns an error unless a text is a private key without a passphrase.
+func CheckKey(key secret.String) error {
+	_, err := parseKey(Credential{Key: key})
+	return err
 }
 
 // parseKey parses the private key. It does not repeat the parser's errors, which may

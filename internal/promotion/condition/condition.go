@@ -86,14 +86,15 @@ func configuredConditions(parent *setting.Parent) []parentCondition {
 func OfParents(in input.Target, moves []promotion.Move) []promotion.Condition {
 	var conditions []promotion.Condition
 	for i := range in.Settings.After {
-		conditions = append(conditions, ofParent(in, &in.Settings.After[i], moves)...)
+		conditions = append(conditions, ofParent(in, i, moves)...)
 	}
 	return conditions
 }
 
-// ofParent evaluates the conditions of one parent. If the application is absent
+// ofParent evaluates the conditions of one parent, by its index in Settings.After. If the application is absent
 // there, they apply to the environments upstream of it.
-func ofParent(in input.Target, parent *setting.Parent, moves []promotion.Move) []promotion.Condition {
+func ofParent(in input.Target, index int, moves []promotion.Move) []promotion.Condition {
+	parent := &in.Settings.After[index]
 	configured := configuredConditions(parent)
 	conditions := make([]promotion.Condition, 0, len(configured))
 	if in.Checkout {
@@ -105,7 +106,7 @@ func ofParent(in input.Target, parent *setting.Parent, moves []promotion.Move) [
 			}
 		}
 	} else {
-		for _, source := range in.SourcesBehind(parent.Environment) {
+		for _, source := range in.Behind(index) {
 			conditions = inSource(conditions, configured, in, parent, source, input.TenureOf(in, source, moves), moves)
 		}
 	}
@@ -132,7 +133,7 @@ func inSource(conditions []promotion.Condition, configured []parentCondition, in
 	source promotion.Target, t *input.Tenure, moves []promotion.Move,
 ) []promotion.Condition {
 	for _, pc := range configured {
-		if pc.inSource == nil {
+		if pc.inSource == nil || !in.Spend(input.ConditionSteps) {
 			continue
 		}
 		c := promotion.Condition{Name: parent.Environment + " " + pc.name, Value: pc.value, State: promotion.Pending}

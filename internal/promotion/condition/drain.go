@@ -30,7 +30,7 @@ func Drain(in input.Target) []promotion.Condition {
 		if _, _, decided := input.UserDecision(child, moves); decided || len(moves) == 0 {
 			continue
 		}
-		blocking, blocked := promotion.FirstBlocking(ofParent(child, &parent, moves), in.Checkout)
+		blocking, blocked := promotion.FirstBlocking(ofParent(child, parent, moves), in.Checkout)
 		if !blocked || blocking.State == promotion.Failed {
 			continue
 		}
@@ -42,14 +42,14 @@ func Drain(in input.Target) []promotion.Condition {
 	return nil
 }
 
-// parentOf returns the parent in the config through which a target is a source.
-func parentOf(in input.Target, source promotion.Target) (setting.Parent, bool) {
-	for _, parent := range in.Settings.After {
-		if slices.Contains(in.SourcesBehind(parent.Environment), source) {
-			return parent, true
+// parentOf returns the index of the parent in the config through which a target is a source.
+func parentOf(in input.Target, source promotion.Target) (int, bool) {
+	for i := range in.Settings.After {
+		if slices.Contains(in.Behind(i), source) {
+			return i, true
 		}
 	}
-	return setting.Parent{}, false
+	return 0, false
 }
 
 // minReplaced is how many consecutive snapshots must be replaced too early before
@@ -61,7 +61,11 @@ const minReplaced = 2
 func StarvedSoaks(in input.Target) []promotion.Condition {
 	var shown []promotion.Condition
 	for i, source := range in.Sources {
-		parent, _ := parentOf(in, source)
+		index, found := parentOf(in, source)
+		if !found {
+			continue
+		}
+		parent := &in.Settings.After[index]
 		if parent.Soak == 0 || in.SettingsIn(source.Environment).Newer != setting.NewerRefresh {
 			continue
 		}

@@ -18,7 +18,7 @@ func BenchmarkPlan(b *testing.B) {
 	observation := decidetest.LargeObservation(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		if got := decide.Plan(observation, promotiontest.Noon); len(got) != 10_000 {
+		if got, err := decide.Plan(b.Context(), observation, promotiontest.Noon); err != nil || len(got) != 10_000 {
 			b.Fatalf("%d decisions", len(got))
 		}
 	}
@@ -50,7 +50,7 @@ func BenchmarkPlan_withForge(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if got := decide.Plan(observation, promotiontest.Noon); len(got) != 10_000 || got[9_998].State != promotion.Proposed || got[9_999].State != promotion.Waiting {
+		if got, err := decide.Plan(b.Context(), observation, promotiontest.Noon); err != nil || len(got) != 10_000 || got[9_998].State != promotion.Proposed || got[9_999].State != promotion.Waiting {
 			b.Fatalf("%d decisions, the last ones %+v", len(got), got[9_998:])
 		}
 	}

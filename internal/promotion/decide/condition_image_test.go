@@ -8,7 +8,6 @@ import (
 
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/decide"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/state"
@@ -80,9 +79,9 @@ func TestPlan_childTakesOnlyReleases(t *testing.T) {
 	w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
 	w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
 	fact := promotion.Fact{Repository: promotiontest.Repository("web"), Tag: "1.5.0", Release: "github/acme/web"}
-	asked := slices.ContainsFunc(decide.Lookups(w.Observation), func(l promotion.Lookup) bool { return l.Fact == fact && l.Component == "web" })
+	asked := slices.ContainsFunc(w.Asked(), func(l promotion.Lookup) bool { return l.Fact == fact && l.Component == "web" })
 	if !asked {
-		t.Errorf("the release is not looked up: %v", decide.Lookups(w.Observation))
+		t.Errorf("the release is not looked up: %v", w.Asked())
 	}
 	w.Expect("staging/shop", promotion.Waiting, "web 1.5.0: not verified: the forge did not list its releases")
 	w.Facts[fact] = image.Version{}

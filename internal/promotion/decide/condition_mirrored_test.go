@@ -119,7 +119,11 @@ func TestMirrorLookups(t *testing.T) {
 	w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.5.0@"+five)
 	w.Stands("prod/shop", promotiontest.Ago(9*time.Hour), "web:1.4.0@"+four)
 	facts := func() (found []promotion.Fact) {
-		for _, lookup := range decide.MirrorLookups(w.Observation) {
+		lookups, err := decide.MirrorLookups(t.Context(), w.Observation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, lookup := range lookups {
 			found = append(found, lookup.Fact)
 		}
 		return found

@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -44,7 +45,12 @@ environments:
 		Policies:  map[string]*image.Policy{"web": c.Policy("web")},
 		Checkout:  true,
 	}
-	for _, d := range decide.Plan(observation, time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC)) {
+	decisions, err := decide.Plan(context.Background(), observation, time.Date(2026, 11, 18, 11, 0, 0, 0, time.UTC))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, d := range decisions {
 		fmt.Printf("%s %s: %s\n", d.Environment, d.State, d.Reason)
 	}
 	// Output:

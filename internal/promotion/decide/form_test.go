@@ -9,7 +9,6 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
-	"promoter/internal/promotion/decide"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/state"
@@ -214,7 +213,7 @@ func TestLookups_form(t *testing.T) {
 	w.Has("staging/shop", "web:1.5.0")
 	w.Has("prod/shop", "web:1.5.0")
 	w.Publish("web:1.5.0@" + promotiontest.DigestA)
-	if lookups := decide.Lookups(w.Observation); len(lookups) != 0 {
+	if lookups := w.Asked(); len(lookups) != 0 {
 		t.Errorf("nothing differs: %+v", lookups)
 	}
 	w.Pins("staging/shop", both)
@@ -222,11 +221,11 @@ func TestLookups_form(t *testing.T) {
 	w.Has("staging/shop", "worker:2.0.0")
 	w.Pins("staging/shop", both)
 	verified := func(l promotion.Lookup) bool { return l.Component == "worker" && l.Tag == "2.1.0" }
-	if lookups := decide.Lookups(w.Observation); !slices.ContainsFunc(lookups, verified) {
+	if lookups := w.Asked(); !slices.ContainsFunc(lookups, verified) {
 		t.Errorf("of a newer version: %+v", lookups)
 	}
 	w.Targets[w.Target("staging/shop")] = promotion.Current{References: w.Targets[w.Target("staging/shop")].References[:1]}
-	if lookups := decide.Lookups(w.Observation); len(lookups) != 1 || lookups[0].Tag != "1.5.0" {
+	if lookups := w.Asked(); len(lookups) != 1 || lookups[0].Tag != "1.5.0" {
 		t.Errorf("of the form: %+v", lookups)
 	}
 }

@@ -80,19 +80,19 @@ type candidate struct {
 // what the target has, at what users do not want here, and at what would move
 // back: nothing older than these is wanted.
 func choose(in input.Target) candidate {
-	latest := newCandidate(in, input.Latest(in), 0)
+	latest := newCandidate(in, newSourceTenures(in, input.Latest(in)), 0)
 	if latest.why.Message == "" {
 		passes, last := judge(in, latest)
 		if passes && last || promotion.OnlyForm(latest.moves) {
 			return latest
 		}
 	}
-	all := input.Tenures(in)
+	all := newSourceTenures(in, input.Tenures(in))
 	var newest candidate  // to wait for, if none passes
 	var passing candidate // the newest one that passes, while a request may be for an older one
-	for i := range all[0] {
+	for i := range all.tenures[0] {
 		c := latest
-		if i > 0 || len(all) > 1 { // several sources may agree in the past
+		if i > 0 || len(all.tenures) > 1 { // several sources may agree in the past
 			c = newCandidate(in, all, i)
 		}
 		if c.why.Message == "" && len(c.moves) == 0 && i > 0 {
@@ -141,11 +141,12 @@ func judge(in input.Target, c candidate) (passes, last bool) {
 
 // newCandidate combines tenure i of the first source with the tenures of the other
 // sources that agree with it.
-func newCandidate(in input.Target, tenures [][]input.Tenure, i int) candidate {
+func newCandidate(in input.Target, of sourceTenures, i int) candidate {
+	tenures := of.tenures
 	chosen := make([]int, 1, len(in.Sources))
 	chosen[0] = i
 	for len(chosen) < len(in.Sources) {
-		chosen = append(chosen, agreeingTenure(in, tenures, chosen))
+		chosen = append(chosen, agreeingTenure(in, of, chosen))
 	}
 	c := candidate{past: tenures[0][i].Past}
 	for n, ref := range in.Refs {
@@ -166,7 +167,7 @@ func newCandidate(in input.Target, tenures [][]input.Tenure, i int) candidate {
 		c.why = movesBack(in, c.moves)
 	}
 	if c.why.Message == "" && len(c.moves) > 0 {
-		c.conditions = slices.Concat(sourceConditions(in, tenures, chosen, c.moves), conditionsOf(in, c.moves))
+		c.conditions = slices.Concat(sourceConditions(in, of, chosen, c.moves), conditionsOf(in, c.moves))
 	}
 	return c
 }
@@ -176,17 +177,51 @@ func conditionsOf(in input.Target, moves []promotion.Move) []promotion.Condition
 	return slices.Concat(condition.Admissions(in, moves), condition.VerifyImages(in, moves, in.CurrentFact), condition.OfParents(in, moves))
 }
 
+// sourceTenures is what the sources have and had, with what was found out about that: each candidate is compared with each
+// tenure.
+type sourceTenures struct {
+	tenures   [][]input.Tenure                                 // by index of Target.Sources, newest first
+	withdrawn func(source, tenure int) (why string, gone bool) // see input.Withdrawn
+	passes    func(source, tenure int) bool                    // see passesConditions
+}
+
+func newSourceTenures(in input.Target, tenures [][]input.Tenure) sourceTenures {
+	type place struct{ source, tenure int }
+	type withdrawal struct {
+		why  string
+		gone bool
+	}
+	withdrawals, passed := map[place]withdrawal{}, map[place]bool{}
+	withdrawn := func(k, j int) (string, bool) {
+		found, known := withdrawals[place{k, j}]
+		if !known {
+			found.why, found.gone = input.Withdrawn(in, tenures[k], j)
+			withdrawals[place{k, j}] = found
+		}
+		return found.why, found.gone
+	}
+	passes := func(k, j int) bool {
+		found, known := passed[place{k, j}]
+		if !known {
+			found = passesConditions(in, in.Sources[k], tenures[k][j])
+			passed[place{k, j}] = found
+		}
+		return found
+	}
+	return sourceTenures{tenures, withdrawn, passes}
+}
+
 // agreeingTenure returns the newest tenure of the next source that agrees with the
 // chosen ones, preferably one that passes its conditions. If none agrees, it is
 // the current one, to show the difference.
-func agreeingTenure(in input.Target, tenures [][]input.Tenure, chosen []int) int {
+func agreeingTenure(in input.Target, of sourceTenures, chosen []int) int {
 	k := len(chosen)
 	agreeing := -1
-	for j, t := range tenures[k] {
-		if !agrees(in, tenures, chosen, t) {
+	for j, t := range of.tenures[k] {
+		if !agrees(in, of.tenures, chosen, t) {
 			continue
 		}
-		if _, gone := input.Withdrawn(in, tenures[k], j); !gone && passesConditions(in, in.Sources[k], t) {
+		if _, gone := of.withdrawn(k, j); !gone && of.passes(k, j) {
 			return j
 		}
 		if agreeing < 0 {
@@ -198,6 +233,9 @@ func agreeingTenure(in input.Target, tenures [][]input.Tenure, chosen []int) int
 
 func agrees(in input.Target, tenures [][]input.Tenure, chosen []int, t input.Tenure) bool {
 	for k, j := range chosen {
+		if !in.Spend(1 + len(in.Refs)) {
+			return false
+		}
 		for c := range in.Refs {
 			a, b := tenures[k][j].Versions[c], t.Versions[c]
 			if !promotion.IsNone(a) && !promotion.IsNone(b) && !promotion.SameRollout(a, b) {
@@ -211,11 +249,14 @@ func agrees(in input.Target, tenures [][]input.Tenure, chosen []int, t input.Ten
 // passesConditions reports whether a tenure of a source meets all conditions of
 // the parents that lead to the source.
 func passesConditions(in input.Target, source promotion.Target, t input.Tenure) bool {
-	for _, parent := range in.Settings.After {
-		if !slices.Contains(in.SourcesBehind(parent.Environment), source) {
+	for i := range in.Settings.After {
+		if !in.Spend(1 + len(in.Behind(i))) {
+			return false
+		}
+		if !slices.Contains(in.Behind(i), source) {
 			continue
 		}
-		if _, blocked := promotion.FirstBlocking(condition.InSource(in, &parent, source, &t), in.Checkout); blocked {
+		if _, blocked := promotion.FirstBlocking(condition.InSource(in, &in.Settings.After[i], source, &t), in.Checkout); blocked {
 			return false
 		}
 	}
@@ -264,13 +305,13 @@ func movesBack(in input.Target, moves []promotion.Move) promotion.Reason {
 
 // sourceConditions are the reasons for which moves are no longer promoted from a
 // source that has or had them.
-func sourceConditions(in input.Target, tenures [][]input.Tenure, chosen []int, moves []promotion.Move) []promotion.Condition {
+func sourceConditions(in input.Target, of sourceTenures, chosen []int, moves []promotion.Move) []promotion.Condition {
 	var conditions []promotion.Condition
 	refuse := func(source promotion.Target, why string) {
 		conditions = append(conditions, promotion.Condition{Name: source.Environment, State: promotion.Failed, Reason: why})
 	}
 	for k, source := range in.Sources {
-		if why, gone := input.Withdrawn(in, tenures[k], chosen[k]); gone {
+		if why, gone := of.withdrawn(k, chosen[k]); gone {
 			refuse(source, why)
 		}
 		for _, move := range promotion.VersionMoves(moves) {

@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/edit"
+	"promoter/internal/identity"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/scm"
@@ -86,6 +88,18 @@ func TestGates_approvals(t *testing.T) {
 		want       promotion.Condition
 	}{
 		{
+			"lookalikes of one user",
+			[]promotion.Approval{{By: "eve"}, {By: "ev\u0435"}, {By: "\u212aim", Teams: []string{"acme/\u017fre"}}},
+			nil, "",
+			promotion.Condition{State: promotion.Pending, Value: "1 of 2", Reason: "not approved yet by team:acme/sre or eve"},
+		},
+		{
+			"one account under two logins",
+			[]promotion.Approval{{By: "ada", ID: "7", Teams: []string{"acme/sre"}}, {By: "adah", ID: "7", Teams: []string{"acme/sre"}}},
+			nil, "",
+			promotion.Condition{State: promotion.Pending, Value: "1 of 2", Reason: "not approved yet by team:acme/sre or eve"},
+		},
+		{
 			"none", nil, nil, "",
 			promotion.Condition{State: promotion.Pending, Value: "0 of 2", Reason: "not approved yet by team:acme/sre or eve"},
 		},
@@ -130,6 +144,44 @@ func TestGates_approvals(t *testing.T) {
 			got := promotiontest.GateNamed(t, w.Decide("prod/shop").Gates, "approvals")
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A user who renames the account after a request, or whose old login another user registers, does
+// not become two users.
+func TestGates_requesterWithAnotherLogin(t *testing.T) {
+	t.Parallel()
+	request := func(by identity.User) state.Request {
+		act := promotiontest.ActOf(by.Login)
+		act.By.ID = by.ID
+		return state.Request{Act: act}
+	}
+	for name, test := range map[string]struct {
+		requester identity.User
+		approval  promotion.Approval
+		counts    bool
+	}{
+		"renamed since":                {identity.User{Login: "ada", ID: "7"}, promotion.Approval{By: "adah", ID: "7"}, false},
+		"the login of another now":     {identity.User{Login: "ada", ID: "7"}, promotion.Approval{By: "ada", ID: "8"}, false},
+		"an account without an ID":     {identity.User{Login: "ada"}, promotion.Approval{By: "ADA", ID: "7"}, false},
+		"another user":                 {identity.User{Login: "ada", ID: "7"}, promotion.Approval{By: "bob", ID: "8"}, true},
+		"another user, both unknown":   {identity.User{Login: "ada"}, promotion.Approval{By: "bob"}, true},
+		"a lookalike of the requester": {identity.User{Login: "kris", ID: "7"}, promotion.Approval{By: "\u212aris", ID: "8"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test.approval.Teams = []string{"acme/sre"}
+			w := decidetest.Gated(t, promotion.Open{Number: 7, Approvals: []promotion.Approval{test.approval}})
+			w.ChangeState(state.AddRequest(state.Target(w.Target("prod/shop")), request(test.requester)))
+			want := "0 of 2"
+			if test.counts {
+				want = "1 of 2"
+			}
+			got := promotiontest.GateNamed(t, w.Decide("prod/shop").Gates, "approvals")
+			if got.Value != want || strings.Contains(got.Reason, "they requested this promotion") == test.counts {
+				t.Errorf("%+v", got)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -15,14 +16,15 @@ import (
 // versions: the digests behind tags that differ, because two tags of one digest
 // are no rollout; where the tags of parents point now; and dates if only they give
 // an order. Nothing is looked up that would change no decision. The lookups are
-// sorted and unique.
-func Lookups(observation promotion.Observation) []promotion.Lookup {
-	return Merged(LookupsOf(observation))
+// sorted and unique. The errors are those of Plan.
+func Lookups(ctx context.Context, observation promotion.Observation) ([]promotion.Lookup, error) {
+	of, err := LookupsOf(ctx, observation)
+	return Merged(of), err
 }
 
 // LookupsOf returns the lookups of each application.
-func LookupsOf(observation promotion.Observation) map[string][]promotion.Lookup {
-	return lookupsOf(observation, func(in input.Target, found lookups) {
+func LookupsOf(ctx context.Context, observation promotion.Observation) (map[string][]promotion.Lookup, error) {
+	return lookupsOf(ctx, observation, func(in input.Target, found lookups) {
 		for i := range in.Refs {
 			found.addComponent(in, i)
 		}
@@ -30,8 +32,10 @@ func LookupsOf(observation promotion.Observation) map[string][]promotion.Lookup 
 }
 
 // lookupsOf collects the lookups of each application from its targets.
-func lookupsOf(observation promotion.Observation, add func(in input.Target, found lookups)) map[string][]promotion.Lookup {
-	ix := input.NewIndex(observation)
+func lookupsOf(
+	ctx context.Context, observation promotion.Observation, add func(in input.Target, found lookups),
+) (map[string][]promotion.Lookup, error) {
+	ix := input.NewIndex(ctx, observation)
 	of := map[string]lookups{}
 	lookup := input.Row{Name: "lookups", Reads: input.Everything} // which are made again with each decision
 	none := newLookups()                                          // nearly all applications have none
@@ -43,6 +47,9 @@ func lookupsOf(observation promotion.Observation, add func(in input.Target, foun
 			}
 			target := promotion.Target{Environment: environment, Application: application}
 			add(input.New(ix, target, time.Time{}, new(input.Reads)).For(lookup), found)
+			if err := ix.Err(target); err != nil {
+				return nil, err
+			}
 			if !known && len(none.all) > 0 {
 				of[application] = none
 				none = newLookups()
@@ -59,7 +66,7 @@ func lookupsOf(observation promotion.Observation, add func(in input.Target, foun
 		}
 		sorted[application] = found.sorted()
 	}
-	return sorted
+	return sorted, nil
 }
 
 // Merged returns the lookups of all applications, sorted and unique: each answers all that
@@ -134,6 +141,9 @@ func (l lookups) addComponent(in input.Target, i int) {
 		return
 	}
 	for _, version := range sourceVersions(in, i) {
+		if !in.Spend(1 + len(in.Settings.After)) {
+			return
+		}
 		l.addBetween(in, ref, version)
 		l.addVerification(in, ref, version)
 		for _, parent := range in.Settings.After {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"promoter/internal/promotion/decide"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/state"
@@ -80,7 +79,7 @@ func TestLookups_containWhatBlocks(t *testing.T) {
 	w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"), "moving:released@"+promotiontest.Digest("4"), "worker:@"+promotiontest.Digest("3"))
 	answers := w.Facts
 	w.Facts = promotion.Facts{}
-	for _, question := range decide.Lookups(w.Observation) {
+	for _, question := range w.Asked() {
 		w.Facts[question.Fact] = answers[question.Fact]
 	}
 	if d := w.Decide("staging/shop"); d.State != promotion.Proposed {

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"context"
 	"slices"
 
 	"promoter/internal/edit"
@@ -12,20 +13,21 @@ import (
 
 // MirrorLookups returns what Plan needs to know from mirrors, given the answers to Lookups. They
 // are sorted and unique.
-func MirrorLookups(observation promotion.Observation) []promotion.Lookup {
-	return Merged(MirrorLookupsOf(observation))
+func MirrorLookups(ctx context.Context, observation promotion.Observation) ([]promotion.Lookup, error) {
+	of, err := MirrorLookupsOf(ctx, observation)
+	return Merged(of), err
 }
 
 // MirrorLookupsOf returns the lookups of each application.
-func MirrorLookupsOf(observation promotion.Observation) map[string][]promotion.Lookup {
+func MirrorLookupsOf(ctx context.Context, observation promotion.Observation) (map[string][]promotion.Lookup, error) {
 	mirrored := false // in nearly all repositories nothing is
 	for _, current := range observation.Selected() {
 		mirrored = mirrored || namesMirror(current)
 	}
 	if !mirrored {
-		return map[string][]promotion.Lookup{}
+		return map[string][]promotion.Lookup{}, nil
 	}
-	return lookupsOf(observation, func(in input.Target, found lookups) {
+	return lookupsOf(ctx, observation, func(in input.Target, found lookups) {
 		if !namesMirror(in.Current) {
 			return
 		}

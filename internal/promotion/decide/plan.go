@@ -3,10 +3,12 @@
 //
 // Plan is pure: it reads observed values and the time, performs no input or output, and returns
 // the same decisions to the plan command, the service, and the tests. Lookups and MirrorLookups
-// return what it needs to know from registries.
+// return what it needs to know from registries. A context ends them, and so does a budget of steps: then
+// there are no decisions, never some of them.
 package decide
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -18,29 +20,35 @@ import (
 )
 
 // Plan decides about every target: environments in order, parents first, and in
-// each of them the applications by name.
-func Plan(observation promotion.Observation, now time.Time) []promotion.Decision {
-	decisions, _ := PlanReads(observation, now)
-	return decisions
+// each of them the applications by name. The error is that of the context, or an Invalid fault that names the target
+// with which the decisions exceeded their budget.
+func Plan(ctx context.Context, observation promotion.Observation, now time.Time) ([]promotion.Decision, error) {
+	decisions, _, err := PlanReads(ctx, observation, now)
+	return decisions, err
 }
 
 // PlanReads is Plan, and returns what the decisions about each application read, as the
 // evaluated rows declare it.
-func PlanReads(observation promotion.Observation, now time.Time) ([]promotion.Decision, map[string]input.Reads) {
-	ix := input.NewIndex(observation)
+func PlanReads(
+	ctx context.Context, observation promotion.Observation, now time.Time,
+) ([]promotion.Decision, map[string]input.Reads, error) {
+	ix := input.NewIndex(ctx, observation)
 	reads := map[string]input.Reads{}
 	decisions := make([]promotion.Decision, 0, ix.Len())
 	var taken input.Reads // of the application of each target in turn
 	for _, environment := range observation.Scope() {
 		for _, application := range ix.ApplicationsOf(environment) {
 			taken = reads[application]
-			in := input.New(ix, promotion.Target{Environment: environment, Application: application}, now, &taken)
-			decisions = append(decisions, planTarget(in))
+			target := promotion.Target{Environment: environment, Application: application}
+			decisions = append(decisions, planTarget(input.New(ix, target, now, &taken)))
+			if err := ix.Err(target); err != nil {
+				return nil, nil, err
+			}
 			reads[application] = taken
 		}
 	}
 	addUpstreamNotes(&observation, decisions, reads)
-	return decisions, reads
+	return decisions, reads, nil
 }
 
 // planTarget decides about one target.

@@ -502,7 +502,7 @@ func TestRows_decisionsDifferByWhatTheyRead(t *testing.T) {
 		plan := func(t *testing.T, w *decidetest.Scenario, now time.Time) (promotion.Decision, input.Reads) {
 			t.Helper()
 			target := w.Target(test.target)
-			decisions, reads := decide.PlanReads(w.Observation, now)
+			decisions, reads := w.PlanReads(now)
 			i := slices.IndexFunc(decisions, func(d promotion.Decision) bool { return d.Target == target })
 			return decisions[i], reads[target.Application]
 		}
@@ -536,7 +536,7 @@ func TestRows_checkThatFailedIsReadAgain(t *testing.T) {
 	for _, reported := range []promotion.ConditionState{promotion.Passed, promotion.Failed} {
 		w := dev5(afterDev(`checks: ["e2e/*"]`, ""))(t)
 		w.Landings[w.Target("dev/shop")][0].Checks = []promotion.Check{{Name: "e2e/a", State: reported}}
-		if _, reads := decide.PlanReads(w.Observation, promotiontest.Noon); !reads["shop"].ChangesUnseen() {
+		if _, reads := w.PlanReads(promotiontest.Noon); !reads["shop"].ChangesUnseen() {
 			t.Errorf("%s: reads %s", reported, reads["shop"])
 		}
 	}
@@ -552,7 +552,7 @@ func TestPlanReads_settledTargetsChangeByWhatIsCompared(t *testing.T) {
 	}
 	w.Publish(web5)
 	w.Decides(state.Freeze("dev", promotiontest.ByAda(""), nil))
-	if _, reads := decide.PlanReads(w.Observation, promotiontest.Noon); reads["shop"].ChangesUnseen() {
+	if _, reads := w.PlanReads(promotiontest.Noon); reads["shop"].ChangesUnseen() {
 		t.Errorf("reads %s", reads["shop"])
 	}
 }

@@ -72,14 +72,23 @@ func ApprovedBy(in input.Target) []string {
 		return nil
 	}
 	var by []string
+	var counted []identity.User
 	for _, approval := range open.Approvals {
-		same := func(name string) bool { return strings.EqualFold(name, approval.By) }
-		excluded := slices.ContainsFunc(by, same) || slices.ContainsFunc(requesters(in), same)
+		excluded := includes(counted, approval) || includes(requesters(in), approval)
 		if !excluded && mayApprove(in.Settings.Gates.Approvals, approval) {
 			by = append(by, approval.By)
+			counted = append(counted, identity.User{ID: approval.ID, Login: approval.By})
 		}
 	}
 	return by
+}
+
+// includes reports whether an approval is of one of the users: of the same login, or of the same
+// account under another login. Either is enough, because two approvals must be of two users.
+func includes(users []identity.User, approval promotion.Approval) bool {
+	return slices.ContainsFunc(users, func(user identity.User) bool {
+		return identity.SameLogin(user.Login, approval.By) || user.ID != "" && user.ID == approval.ID
+	})
 }
 
 func mayApprove(required *setting.Approvals, approval promotion.Approval) bool {
@@ -89,10 +98,10 @@ func mayApprove(required *setting.Approvals, approval promotion.Approval) bool {
 	return slices.ContainsFunc(required.From, func(name string) bool {
 		team, isTeam := strings.CutPrefix(name, teamPrefix)
 		if !isTeam {
-			return strings.EqualFold(name, approval.By)
+			return identity.SameLogin(name, approval.By)
 		}
 		return slices.ContainsFunc(approval.Teams, func(of string) bool {
-			return strings.EqualFold(strings.TrimPrefix(of, teamPrefix), team)
+			return identity.SameLogin(strings.TrimPrefix(of, teamPrefix), team)
 		})
 	})
 }
@@ -116,23 +125,23 @@ func unverifiedRequester(in input.Target) (name string, found bool) {
 }
 
 // requesters returns the users who requested what is proposed here.
-func requesters(in input.Target) []string {
-	var names []string
+func requesters(in input.Target) []identity.User {
+	var users []identity.User
 	record := in.Record()
 	if record.Request != nil {
-		names = append(names, record.Request.By.Login)
+		users = append(users, record.Request.By)
 	}
 	if record.Rollback != nil {
-		names = append(names, record.Rollback.By.Login)
+		users = append(users, record.Rollback.By)
 	}
-	return names
+	return users
 }
 
 // withRequesters adds the approvals of requesters to those that do not count.
 func withRequesters(in input.Target, open promotion.Open) promotion.Open {
 	open.Void = slices.Clone(open.Void)
 	for _, approval := range open.Approvals {
-		if slices.ContainsFunc(requesters(in), func(name string) bool { return strings.EqualFold(name, approval.By) }) {
+		if includes(requesters(in), approval) {
 			open.Void = append(open.Void, promotion.Void{By: approval.By, Why: "they requested this promotion"})
 		}
 	}

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"context"
 	"slices"
 
 	"promoter/internal/config"
@@ -15,10 +16,14 @@ type Index struct {
 	refs         map[promotion.Target][]Ref
 	parents      map[string]bool     // environments that others follow
 	Applications map[string][]string // by environment, unsorted
+
+	sources map[promotion.Target][]promotion.Target // behind targets without files
+	steps   *steps
 }
 
-// NewIndex returns the index of an observation.
-func NewIndex(observation promotion.Observation) *Index {
+// NewIndex returns the index of an observation for decisions that end with the context, and with their budget of
+// steps: see Err.
+func NewIndex(ctx context.Context, observation promotion.Observation) *Index {
 	size := len(observation.Targets)
 	if observation.Applications != nil {
 		size = len(observation.Applications) * len(observation.Config.Environments)
@@ -29,6 +34,8 @@ func NewIndex(observation promotion.Observation) *Index {
 		refs:         make(map[promotion.Target][]Ref, size),
 		parents:      parentsIn(observation.Config),
 		Applications: map[string][]string{},
+		sources:      map[promotion.Target][]promotion.Target{},
+		steps:        &steps{ended: ctx.Err, left: maxSteps},
 	}
 	for target, current := range ix.obs.Selected() {
 		ix.refs[target] = refsIn(ix.observation(target.Application), target, current.References, ix.parents[target.Environment])
@@ -72,6 +79,35 @@ func (ix *Index) ApplicationsOf(environment string) []string {
 		return []string{""}
 	}
 	return names
+}
+
+// sourcesBehind returns the targets behind a parent environment that the snapshot of an application comes from, as
+// Observation.Sources does, each looked for once.
+func (ix *Index) sourcesBehind(parent, application string) []promotion.Target {
+	target := promotion.Target{Environment: parent, Application: application}
+	_, exists := ix.obs.Targets[target]
+	_, unavailable := ix.obs.Unavailable[parent]
+	if exists || unavailable {
+		return []promotion.Target{target}
+	}
+	found, known := ix.sources[target]
+	if !known {
+		for _, next := range ix.obs.Config.Settings(parent, application).After {
+			behind := ix.sourcesBehind(next.Environment, application)
+			if !ix.steps.spend(1 + len(behind)) {
+				break
+			}
+			found = append(found, behind...)
+		}
+		found = sortedTargets(found)
+		ix.sources[target] = found
+	}
+	return found
+}
+
+func sortedTargets(targets []promotion.Target) []promotion.Target {
+	slices.SortFunc(targets, promotion.Target.Compare)
+	return slices.Compact(targets)
 }
 
 func refOf(refs []Ref, component string) (Ref, bool) {

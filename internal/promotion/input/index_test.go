@@ -22,7 +22,7 @@ func TestIndex_ApplicationsOf(t *testing.T) {
 		"staging": {"a", "c", "d", "e", "f"},
 		"prod":    {"a", "b", "c", "d", "e", "f"},
 	} {
-		if diff := cmp.Diff(want, input.NewIndex(w.Observation).ApplicationsOf(environment)); diff != "" {
+		if diff := cmp.Diff(want, input.NewIndex(t.Context(), w.Observation).ApplicationsOf(environment)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", environment, diff)
 		}
 	}
@@ -34,11 +34,11 @@ func TestIndex_ApplicationsOfUnavailableEnvironments(t *testing.T) {
 	for why, want := range map[string][]string{"": nil, "it was deleted": {""}} {
 		w := newScenario(t, chain)
 		w.Unavailable = map[string]string{"dev": why}
-		if diff := cmp.Diff(want, input.NewIndex(w.Observation).ApplicationsOf("dev")); diff != "" {
+		if diff := cmp.Diff(want, input.NewIndex(t.Context(), w.Observation).ApplicationsOf("dev")); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", why, diff)
 		}
 		w.has("dev/shop", "web:1.4.0")
-		if diff := cmp.Diff([]string{"shop"}, input.NewIndex(w.Observation).ApplicationsOf("dev")); diff != "" {
+		if diff := cmp.Diff([]string{"shop"}, input.NewIndex(t.Context(), w.Observation).ApplicationsOf("dev")); diff != "" {
 			t.Errorf("%q, with files (-want +got):\n%s", why, diff)
 		}
 	}

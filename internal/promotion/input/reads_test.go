@@ -15,7 +15,7 @@ func TestTarget_undeclaredReads(t *testing.T) {
 	t.Parallel()
 	observation := promotion.Observation{Config: promotiontest.Load(t, promotiontest.Components+"environments: {dev: {paths: [dev]}}")}
 	var taken input.Reads
-	in := input.New(input.NewIndex(observation), promotion.Target{Environment: "dev"}, promotiontest.Noon, &taken)
+	in := input.New(input.NewIndex(t.Context(), observation), promotion.Target{Environment: "dev"}, promotiontest.Noon, &taken)
 	row := in.For(input.Row{Name: "row", Reads: input.Past})
 	row.History()
 	if taken.Undeclared() != 0 || taken.ChangesUnseen() || !taken.Has(input.Past) {
@@ -57,7 +57,7 @@ func TestTarget_methodsNoteWhatTheyRead(t *testing.T) {
 	}
 	for _, test := range tests {
 		var taken input.Reads
-		in := input.New(input.NewIndex(test.of.Observation), target("dev/shop"), promotiontest.Noon, &taken)
+		in := input.New(input.NewIndex(t.Context(), test.of.Observation), target("dev/shop"), promotiontest.Noon, &taken)
 		if taken.Undeclared() != 0 {
 			t.Fatalf("undeclared: %s", taken.Undeclared())
 		}
@@ -80,7 +80,7 @@ func TestNew_readsItsSources(t *testing.T) {
 	const ofTarget, ofSources = input.Files | input.Registry | input.UserDecisions, input.OtherTargets | input.Past
 	for at, want := range map[string]input.Reads{"dev/shop": ofTarget, "staging/shop": ofTarget | ofSources} {
 		var taken input.Reads
-		input.New(input.NewIndex(w.Observation), target(at), promotiontest.Noon, &taken)
+		input.New(input.NewIndex(t.Context(), w.Observation), target(at), promotiontest.Noon, &taken)
 		if taken != want {
 			t.Errorf("%s: reads %s, undeclared %s", at, taken, taken.Undeclared())
 		}

@@ -66,7 +66,7 @@ func TestBypass(t *testing.T) {
 				w.decides(state.AddRequest(state.Target(target("dev/shop")), test.request))
 			}
 			var taken input.Reads
-			in := input.New(input.NewIndex(w.Observation), target("dev/shop"), promotiontest.Noon, &taken)
+			in := input.New(input.NewIndex(t.Context(), w.Observation), target("dev/shop"), promotiontest.Noon, &taken)
 			got := test.condition
 			input.Bypass(in, &got, verb.BypassWindows, test.moves)
 			if text := string(got.State) + ": " + got.Reason; text != test.want || got.Bypassed != (test.want == byAda) {

@@ -1,6 +1,7 @@
 package input_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -87,13 +88,13 @@ func (w *scenario) decides(change state.Change) { w.State = change(w.State) }
 // input returns the input of the decision about a target.
 func (w *scenario) input(at string) input.Target {
 	var taken input.Reads
-	return input.New(input.NewIndex(w.Observation), target(at), promotiontest.Noon, &taken)
+	return input.New(input.NewIndex(context.Background(), w.Observation), target(at), promotiontest.Noon, &taken)
 }
 
 // row returns the input of a row that declares nothing, with what it reads.
 func (w *scenario) row(at string) (input.Target, *input.Reads) {
 	taken := new(input.Reads)
-	in := input.New(input.NewIndex(w.Observation), target(at), promotiontest.Noon, taken)
+	in := input.New(input.NewIndex(context.Background(), w.Observation), target(at), promotiontest.Noon, taken)
 	*taken = 0
 	return in.For(input.Row{Name: "row that declares nothing"}), taken
 }

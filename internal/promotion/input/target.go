@@ -44,10 +44,11 @@ type Subject struct {
 
 	obs     *promotion.Observation
 	index   *Index
-	open    *promotion.Open // pull request of the target; nil: none
-	all     []Ref           // also those that stay behind, see WithRefs
-	latest  [][]Tenure      // one tenure of each source: what it has now
-	tenures [][]Tenure      // of each source; nil: nothing asked for them yet, see TenuresOf
+	behind  [][]promotion.Target // the sources behind each parent
+	open    *promotion.Open      // pull request of the target; nil: none
+	all     []Ref                // also those that stay behind, see WithRefs
+	latest  [][]Tenure           // one tenure of each source: what it has now
+	tenures [][]Tenure           // of each source; nil: nothing asked for them yet, see TenuresOf
 	now     time.Time
 	taken   *Reads // what the decisions about the application read so far
 }
@@ -69,10 +70,15 @@ func New(ix *Index, target promotion.Target, now time.Time, taken *Reads) Target
 		Target: target, Config: obs.Config, Settings: settings, Limited: limited,
 		Policies: obs.Policies, Verify: obs.Verify,
 		Current: current, Exists: exists, Refs: ix.refs[target], all: ix.refs[target],
-		Sources:  obs.SourcesOf(settings.After, target.Application),
 		Checkout: obs.Checkout, PushOnly: obs.PushOnly, Requested: obs.Requested[target.Environment],
 		obs: obs, index: ix, now: now, taken: taken,
 	}
+	for _, parent := range settings.After {
+		behind := ix.sourcesBehind(parent.Environment, target.Application)
+		s.behind = append(s.behind, behind)
+		s.Sources = append(s.Sources, behind...)
+	}
+	s.Sources = sortedTargets(s.Sources)
 	if len(obs.Open) > 0 {
 		if open, found := obs.Open[promotion.HeadOf(settings, target.Application)]; found {
 			s.open = &open
@@ -263,10 +269,8 @@ func (s *Subject) Unavailable(environment string) (string, bool) {
 	return why, unavailable
 }
 
-// SourcesBehind returns the sources behind a parent of the target, see Observation.Sources.
-func (s *Subject) SourcesBehind(parent string) []promotion.Target {
-	return s.obs.Sources(parent, s.Target.Application)
-}
+// Behind returns the sources behind the parent with an index in Settings.After, see Observation.Sources.
+func (s *Subject) Behind(parent int) []promotion.Target { return s.behind[parent] }
 
 // SettingsIn returns the settings of the application in another environment.
 func (s *Subject) SettingsIn(environment string) config.Environment {

@@ -28,6 +28,7 @@ type Tenure struct {
 	newest     *promotion.Landing // of the time that it was there; nil: the history has none
 	health     health.State
 	healthNote string
+	oldest     []int // by index of Target.Refs, see oldestWith
 }
 
 // Checks returns the statuses of the newest landing of a tenure.
@@ -116,6 +117,9 @@ func tenuresIn(in Target, source promotion.Target, past bool) []Tenure {
 	found[0].Monitored = promotion.MonitoredBy(in.obs, source)
 	landings := in.obs.Landings[source]
 	for i := range landings {
+		if !in.Spend(1 + len(in.Refs)) {
+			break
+		}
 		landing, last := &landings[i], &found[len(found)-1]
 		if sameSnapshot(in, landing.Snapshot, last.Versions) {
 			if i == 0 {
@@ -234,16 +238,38 @@ func Withdrawn(in Target, tenures []Tenure, i int) (string, bool) {
 // later version is older, or had been there before.
 func wentBack(in Target, tenures []Tenure, i, component int) bool {
 	was := tenures[i].Versions[component]
-	return slices.ContainsFunc(tenures[:i], func(later Tenure) bool {
-		now := later.Versions[component]
-		if promotion.SameRollout(was, now) {
+	for j := range tenures[:i] {
+		if !in.Spend(1) {
 			return false
 		}
-		return IsNewer(was, now, in.Policies[in.Refs[component].Component]) ||
-			slices.ContainsFunc(tenures[i+1:], func(earlier Tenure) bool {
-				return promotion.SameRollout(earlier.Versions[component], now)
-			})
-	})
+		now := tenures[j].Versions[component]
+		if promotion.SameRollout(was, now) {
+			continue
+		}
+		if oldestWith(in, tenures, j, component) > i || IsNewer(was, now, in.Policies[in.Refs[component].Component]) {
+			return true
+		}
+	}
+	return false
+}
+
+// oldestWith returns the index of the oldest tenure with the version of a component that tenure i has. It is looked
+// for once: each past tenure is compared with all later ones.
+func oldestWith(in Target, tenures []Tenure, i, component int) int {
+	t := &tenures[i]
+	if t.oldest == nil {
+		t.oldest = make([]int, len(in.Refs))
+		for c := range in.Refs {
+			if !in.Spend(len(tenures)) {
+				return i
+			}
+			t.oldest[c] = len(tenures) - 1
+			for t.oldest[c] > i && !promotion.SameRollout(tenures[t.oldest[c]].Versions[c], t.Versions[c]) {
+				t.oldest[c]--
+			}
+		}
+	}
+	return t.oldest[component]
 }
 
 // TenureOf returns the newest tenure of a source that has the moves and the
@@ -252,6 +278,9 @@ func wentBack(in Target, tenures []Tenure, i, component int) bool {
 func TenureOf(in Target, source promotion.Target, moves []promotion.Move) *Tenure {
 	named := namedByUser(in, moves)
 	holds := func(t *Tenure) bool {
+		if !in.Spend(1 + len(in.Refs)) {
+			return false
+		}
 		for i, ref := range in.Refs {
 			there := t.Versions[i]
 			if promotion.IsNone(there) {

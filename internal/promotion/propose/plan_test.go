@@ -168,7 +168,10 @@ func BenchmarkPlan(b *testing.B) {
 			observation.Open[branch] = promotion.Open{Number: 1 + app*5 + env, Head: branch}
 		}
 	}
-	decisions := decide.Plan(observation, promotiontest.Noon)
+	decisions, err := decide.Plan(b.Context(), observation, promotiontest.Noon)
+	if err != nil {
+		b.Fatal(err)
+	}
 	b.ReportAllocs()
 	for b.Loop() {
 		if got := propose.Plan(observation, decisions, promotiontest.Noon); len(got) != 10_000 {

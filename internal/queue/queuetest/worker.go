@@ -379,7 +379,7 @@ var leases = map[string]func(*testing.T, databasetest.Kind){
 	"a run that ignores the end of its context does not delay the exit": func(t *testing.T, kind databasetest.Kind) {
 		p := single(t, kind)
 		began, end := make(chan string, 1), make(chan bool)
-		p.run(1, queue.Options{Drain: time.Millisecond, Grace: time.Millisecond}, func(_ context.Context, item queue.Item) (queue.Result, error) {
+		p.run(1, queue.Options{Drain: time.Millisecond, Grace: time.Second}, func(_ context.Context, item queue.Item) (queue.Result, error) {
 			began <- item.Key
 			<-end
 			return queue.Result{}, nil

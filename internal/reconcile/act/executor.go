@@ -100,15 +100,17 @@ func logBypassed(ctx context.Context, log *slog.Logger, effect outcome.Effect) {
 
 // replan plans again with what is known about a pull request now, and returns its
 // proposal.
-func (x *executor) replan(open promotion.Open) (propose.Proposal, bool) {
+func (x *executor) replan(ctx context.Context, open promotion.Open) (p propose.Proposal, found bool, err error) {
 	x.o.Promotion.Open[open.Head] = open
-	x.plan = x.o.Plan()
+	if x.plan, err = x.o.Plan(ctx); err != nil {
+		return p, false, err
+	}
 	for _, p := range x.plan.Proposals {
 		if p.Head == open.Head {
-			return p, true
+			return p, true, nil
 		}
 	}
-	return propose.Proposal{}, false
+	return p, false, nil
 }
 
 // push pushes, and keeps where the branches are now.

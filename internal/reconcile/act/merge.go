@@ -96,9 +96,9 @@ func (x *executor) recheck(ctx context.Context, p propose.Proposal) (propose.Pro
 		}
 	}
 	x.o.Now = x.c.Now()
-	fresh, found := x.replan(open)
-	if !found {
-		return p, false, nil
+	fresh, found, err := x.replan(ctx, open)
+	if err != nil || !found {
+		return p, false, err
 	}
 	same := slices.EqualFunc(fresh.Decisions, p.Decisions, func(a, b promotion.Decision) bool {
 		return a.Target == b.Target && a.Snapshot.ID() == b.Snapshot.ID()
@@ -129,7 +129,12 @@ func (x *executor) refuseMerge(ctx context.Context, effect outcome.Effect, cause
 	open := x.o.Promotion.Open[effect.Head]
 	refusal := pullrequest.NewRefusal(rule, text, x.o.Now, open.Changed)
 	open.Refused = &refusal
-	if fresh, found := x.replan(open); found && fresh.Step == effect.Step {
+	fresh, found, err := x.replan(ctx, open)
+	if err != nil {
+		effect.Err = err
+		return effect
+	}
+	if found && fresh.Step == effect.Step {
 		effect.Proposal = fresh
 	}
 	if effect = x.refreshText(ctx, effect, false); effect.Err != nil {

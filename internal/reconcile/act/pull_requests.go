@@ -49,7 +49,12 @@ func (x *executor) propose(ctx context.Context, effect outcome.Effect) outcome.E
 		open.Checks, open.Refused = nil, nil
 		open.Approvals, open.Void = nil, nil
 		open.Votes = nil
-		if fresh, found := x.replan(open); found && fresh.Step == p.Step {
+		fresh, found, err := x.replan(ctx, open)
+		if err != nil {
+			effect.Err = err
+			return effect
+		}
+		if found && fresh.Step == p.Step {
 			effect.Proposal = fresh
 		}
 	}

@@ -55,6 +55,8 @@ type Users struct {
 	Bypasses comments.Bypasses
 	// CommentEvents verifies commands in comments. Nil: no webhook reports comments.
 	CommentEvents comments.CommentEvents
+	// ParsedComments remembers the commands of comments. Nil: each reconciliation parses all comments.
+	ParsedComments *comments.Parsed
 	// Refresh invalidates what is cached about the components of a config. Nil: nothing is cached.
 	Refresh func(c *config.Config)
 }
@@ -131,7 +133,8 @@ func (c Clients) Comments(users Users, history landing.Reader) comments.Reader {
 	return comments.Reader{
 		Repository: c.Forge, Commits: c.Objects, History: history,
 		Permissions: users.Permissions, Bypasses: users.Bypasses, Events: users.CommentEvents, Refresh: users.Refresh,
-		Now: c.Now, Log: c.Log,
+		Parsed: users.ParsedComments,
+		Now:    c.Now, Log: c.Log,
 	}
 }
 

@@ -30,7 +30,10 @@ func (r Reader) readUserDecisions(
 ) (Observation, error) {
 	var made plan.Plan
 	for read := map[string]bool{}; !o.Promotion.PushOnly; {
-		made = o.Plan()
+		var err error
+		if made, err = o.Plan(ctx); err != nil {
+			return o, err
+		}
 		heads := slices.DeleteFunc(headsToClose(o, made, r.Clients), func(head string) bool { return read[head] })
 		if len(heads) == 0 {
 			break

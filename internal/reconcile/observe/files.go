@@ -72,7 +72,11 @@ func readRefusedEdits(ctx context.Context, o Observation) (map[promotion.Target]
 	o.Promotion.Targets = maps.Clone(o.Promotion.Targets)
 	for learned := true; learned; {
 		learned = false
-		for _, d := range decide.Plan(o.Promotion, o.Now) {
+		decisions, err := decide.Plan(ctx, o.Promotion, o.Now)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range decisions {
 			tree := o.Trees[d.Environment]
 			if d.State != promotion.Proposed || tree == nil {
 				continue

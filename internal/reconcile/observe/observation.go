@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"time"
@@ -71,7 +72,9 @@ type Observation struct {
 }
 
 // Plan decides from the observation.
-func (o Observation) Plan() plan.Plan { return plan.Make(o.Promotion, o.Entry, o.Now) }
+func (o Observation) Plan(ctx context.Context) (plan.Plan, error) {
+	return plan.Make(ctx, o.Promotion, o.Entry, o.Now)
+}
 
 // Landed returns what the history of branches is read from.
 func (o Observation) Landed() landing.Observed {

@@ -43,8 +43,8 @@ func (r Reader) observe(ctx context.Context, start Start, failures *repo.Collect
 	// What has to be decided about: the applications that something touched, if the rest is in the cache. From
 	// here on, what those need is read.
 	o = o.with(failures).touched(start, history)
-	if o = r.readVersions(ctx, o, failures); ctx.Err() != nil {
-		return o, ctx.Err()
+	if o, err = r.readVersions(ctx, o, failures); err != nil {
+		return o, err
 	}
 
 	// What users and checks say: on our pull requests, in comments, by reverts and by
@@ -65,7 +65,9 @@ func (r Reader) observe(ctx context.Context, start Start, failures *repo.Collect
 		return o, err
 	}
 	if len(o.Attempts)+len(o.Promotion.Open) > 0 { // earlier snapshots, and what is open, lead to lookups of their own
-		o = r.withFacts(ctx, o, failures)
+		if o, err = r.withFacts(ctx, o, failures); err != nil {
+			return o, err
+		}
 	}
 	o.Promotion.Bypasses = r.ReadBypasses(ctx, o.Promotion, failures)
 	if ctx.Err() != nil {
@@ -110,8 +112,7 @@ func (r Reader) readComments(ctx context.Context, o Observation, history landing
 		return o, nil
 	}
 	o.Entry, o.Promotion.Applications = nil, nil
-	o = r.readVersions(ctx, o, failures)
-	return o, ctx.Err()
+	return r.readVersions(ctx, o, failures)
 }
 
 // readHistory reads what landed.
@@ -158,8 +159,12 @@ func (r Reader) Reread(ctx context.Context, o Observation, applications map[stri
 		again = again.withReverted(target, reverted)
 	}
 	again.Promotion.Facts, again.Promotion.FactsOf = nil, nil
-	again = r.readVersions(ctx, again, failures)
-	again = r.withFacts(ctx, again, failures) // facts lead to further lookups, as in the first reading
+	if again, err = r.readVersions(ctx, again, failures); err != nil {
+		return again.Promotion, err
+	}
+	if again, err = r.withFacts(ctx, again, failures); err != nil { // facts lead to further lookups, as in the first reading
+		return again.Promotion, err
+	}
 	again.Promotion.Bypasses = r.ReadBypasses(ctx, again.Promotion, failures)
 	if ctx.Err() != nil {
 		return again.Promotion, ctx.Err()

@@ -247,7 +247,7 @@ func countReviews(
 		if (review.MayWrite || review.Author.Bot) && !own {
 			open.Votes = append(open.Votes, promotion.Vote{By: login, Current: current})
 		}
-		void := promotion.Void{By: login, Own: own}
+		void := promotion.Void{By: cmp.Or(login, "a deleted account"), Own: own}
 		switch {
 		case own:
 			void.Why = "it is promoter's own"
@@ -258,7 +258,7 @@ func countReviews(
 		case !current:
 			void.Why = "it is older than the last push"
 		default:
-			approval := promotion.Approval{By: login, At: review.At}
+			approval := promotion.Approval{By: login, ID: review.Author.ID, At: review.At}
 			for _, team := range teams {
 				member, err := forge.Signals().Member(ctx, team, review.Author)
 				if err != nil {

@@ -37,8 +37,8 @@ func concurrently[T any](values []T, ask func(T)) {
 }
 
 // readVersions asks for the versions of the components that are decided about, and for what
-// the planner needs to know about them.
-func (r Reader) readVersions(ctx context.Context, o Observation, failures *repo.Collector) Observation {
+// the planner needs to know about them. The error is that of the context, or of the planner's budget.
+func (r Reader) readVersions(ctx context.Context, o Observation, failures *repo.Collector) (Observation, error) {
 	o = o.withFollowed(r.Server.Verify)
 	o.Promotion.Available = r.selectVersions(ctx, o, failures)
 	o.Promotion.Explicit = resolveRequested(ctx, r.Clients.Registries, o, failures)
@@ -203,9 +203,16 @@ func resolveReference(
 
 // withFacts returns the observation with the answers to the lookups of the planner. What fails stays
 // unknown, and the planner does not proceed without it.
-func (r Reader) withFacts(ctx context.Context, o Observation, failures *repo.Collector) Observation {
-	o = resolve(ctx, r.Clients.Registries, o, decide.LookupsOf(o.Promotion), failures)
-	return resolve(ctx, r.Clients.Registries, o, decide.MirrorLookupsOf(o.Promotion), failures)
+func (r Reader) withFacts(ctx context.Context, o Observation, failures *repo.Collector) (Observation, error) {
+	lookups, err := decide.LookupsOf(ctx, o.Promotion)
+	if err != nil {
+		return o, err
+	}
+	o = resolve(ctx, r.Clients.Registries, o, lookups, failures)
+	if lookups, err = decide.MirrorLookupsOf(ctx, o.Promotion); err != nil {
+		return o, err
+	}
+	return resolve(ctx, r.Clients.Registries, o, lookups, failures), ctx.Err()
 }
 
 func resolve(

@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"time"
@@ -28,14 +29,17 @@ type Plan struct {
 }
 
 // Make decides. The entry has the decisions about applications that are not among those of the observation;
-// nil: it is about all of them.
-func Make(o promotion.Observation, entry *cache.Entry, now time.Time) Plan {
-	made, reads := decide.PlanReads(o, now)
+// nil: it is about all of them. The error is that of decide.Plan: there is no plan then, never a part of one.
+func Make(ctx context.Context, o promotion.Observation, entry *cache.Entry, now time.Time) (Plan, error) {
+	made, reads, err := decide.PlanReads(ctx, o, now)
+	if err != nil {
+		return Plan{}, err
+	}
 	decisions := made
 	if entry != nil {
 		decisions = entry.Decisions(made, o)
 	}
-	return Plan{Decisions: decisions, Proposals: propose.Plan(o, decisions, now), Reads: reads, made: made}
+	return Plan{Decisions: decisions, Proposals: propose.Plan(o, decisions, now), Reads: reads, made: made}, nil
 }
 
 // StateChanges returns what is recorded before a plan is carried out: what the planner wants to remember, and
@@ -106,12 +110,16 @@ func (p Plan) Written() map[string]bool {
 
 // Mismatch compares the decisions about the applications of a fresh observation with those that are made
 // from it, and describes how they differ; empty: they do not.
-func (p Plan) Mismatch(fresh promotion.Observation, now time.Time) string {
+func (p Plan) Mismatch(ctx context.Context, fresh promotion.Observation, now time.Time) (string, error) {
 	var planned []promotion.Decision
 	for i := range p.Decisions {
 		if fresh.Applications[p.Decisions[i].Application] {
 			planned = append(planned, p.Decisions[i])
 		}
 	}
-	return Differences(planned, decide.Plan(fresh, now))
+	again, err := decide.Plan(ctx, fresh, now)
+	if err != nil {
+		return "", err
+	}
+	return Differences(planned, again), nil
 }

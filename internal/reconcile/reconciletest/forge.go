@@ -32,6 +32,7 @@ type Forge struct {
 	Fresh       bool // its clock is that of the comments
 	NewestFirst bool // lists open pull requests in this order
 	Secret      func(number int) string
+	Left        map[string]bool // logins that left their teams
 	// Effect is called before and after each write, as that of Git.
 	Effect func(before bool, what string) error
 	// Fail is called before every request, also those that only read. It may be nil.
@@ -344,13 +345,13 @@ func (f signals) SetStatus(_ context.Context, commit string, status scm.Status) 
 	})
 }
 
-// Member implements scm.Signals: the name of a team ends with its only member.
+// Member implements scm.Signals: the name of a team ends with its only member, until that leaves.
 func (f signals) Member(_ context.Context, team string, user identity.User) (bool, error) {
 	if err := failing(f.Forge, "member"); err != nil {
 		return false, err
 	}
 	defer f.Forge.call("member")()
-	return strings.HasSuffix(team, "/"+user.Login), nil
+	return strings.HasSuffix(team, "/"+user.Login) && !f.Forge.Left[user.Login], nil
 }
 
 // MayWrite implements scm.Signals.

@@ -28,6 +28,7 @@ type Registry struct {
 	signed  map[string]image.Signature          // by digest; those without an entry are unsigned
 	changed []string                            // repositories, in the order of changes; empty: any
 	Down    bool                                // no request is answered
+	Fails   map[string]error                    // repository, what a request about it ends with
 	// Now is the time for minAge. Nil: every version is old enough.
 	Now func() time.Time
 	// SignaturesDown: nothing is answered that needs signatures.
@@ -123,6 +124,9 @@ func (r *Registry) Select(_ context.Context, ask observe.VersionRequest) promoti
 	if r.Down {
 		return promotion.Available{Err: fault.New(fault.Temporary, "the registry does not respond")}
 	}
+	if err := r.Fails[ask.Repository.String()]; err != nil {
+		return promotion.Available{Err: err}
+	}
 	tags := r.tags[ask.Repository.String()]
 	if tag, moving := ask.Policy.Moving(); moving {
 		if _, found := tags[tag]; !found {
@@ -201,6 +205,9 @@ func (r *Registry) Resolve(_ context.Context, q promotion.Lookup) (image.Version
 	defer r.mutex.Unlock()
 	if r.Down {
 		return image.Version{}, fault.New(fault.Temporary, "the registry does not respond")
+	}
+	if err := r.Fails[q.Repository.String()]; err != nil {
+		return image.Version{}, err
 	}
 	if q.Digest != "" {
 		at := q.Repository.String() + "@" + q.Digest

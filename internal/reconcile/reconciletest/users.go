@@ -37,6 +37,24 @@ func (f *Forge) Review(number int, login string, state scm.ReviewState) {
 	})
 }
 
+// Rename shows another account as the author of what a login wrote, as a forge does after the account
+// was renamed or deleted. The zero value is a deleted one, which may not write.
+func (f *Forge) Rename(login string, to identity.User) {
+	defer f.call("by a user")()
+	for _, p := range f.pulls {
+		for i := range p.reviews {
+			if p.reviews[i].Author.Login == login {
+				p.reviews[i].Author, p.reviews[i].MayWrite = to, to.Login != ""
+			}
+		}
+		for i := range p.comments {
+			if p.comments[i].Author.Login == login {
+				p.comments[i].Author = to
+			}
+		}
+	}
+}
+
 // Check reports a check on a commit.
 func (f *Forge) Check(commit, name string, state scm.CheckState) {
 	defer f.call("by a user")()

@@ -3,11 +3,11 @@ package gitea
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	sdk "code.gitea.io/sdk/gitea"
 
 	"promoter/internal/fault"
+	"promoter/internal/identity"
 	"promoter/internal/scm"
 	"promoter/internal/scm/rest"
 )
@@ -84,7 +84,7 @@ func (p pulls) assign(ctx context.Context, number int, names []string) error {
 	var kept []string
 	for _, user := range may {
 		for _, name := range names {
-			if user != nil && strings.EqualFold(user.UserName, name) {
+			if user != nil && identity.SameLogin(user.UserName, name) {
 				kept = append(kept, user.UserName)
 			}
 		}

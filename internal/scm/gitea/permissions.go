@@ -73,7 +73,7 @@ func (s signals) access(ctx context.Context, person identity.User, read func(con
 	if person.Bot || !rest.IsName(person.Login) || !strings.EqualFold(person.Host, s.repo.forge.host) {
 		return denied, nil
 	}
-	level, err := s.level(ctx, person.Login)
+	level, err := s.level(ctx, person)
 	if err != nil || level != hidden && level != denied {
 		return level, err
 	}
@@ -91,7 +91,7 @@ func (s signals) access(ctx context.Context, person identity.User, read func(con
 		return allowed, nil
 	}
 	for _, team := range found.teams.writers {
-		switch member, err := s.member(ctx, team, person.Login); {
+		switch member, err := s.member(ctx, team, person); {
 		case err != nil || member == allowed:
 			return member, err
 		case member == hidden:
@@ -101,12 +101,13 @@ func (s signals) access(ctx context.Context, person identity.User, read func(con
 	return level, nil
 }
 
-// level returns what a user may without a team. A deleted account may nothing.
-func (s signals) level(ctx context.Context, login string) (access, error) {
+// level returns what a user may without a team. A deleted account may nothing, nor one whose login
+// another one has now.
+func (s signals) level(ctx context.Context, person identity.User) (access, error) {
 	if !s.repo.admin {
 		return hidden, nil
 	}
-	level, resp, err := s.repo.api(ctx).CollaboratorPermission(s.repo.owner, s.repo.name, login)
+	level, resp, err := s.repo.api(ctx).CollaboratorPermission(s.repo.owner, s.repo.name, person.Login)
 	switch err = answered(resp, err); {
 	case statusOf(err) == http.StatusNotFound:
 		return denied, nil
@@ -114,10 +115,18 @@ func (s signals) level(ctx context.Context, login string) (access, error) {
 		return hidden, nil
 	case err != nil:
 		return hidden, err
+	case s.another(level.User, person):
+		return denied, nil
 	case writes(level.Permission):
 		return allowed, nil
 	}
 	return denied, nil
+}
+
+// another reports whether Gitea answered about another account than that of a user.
+func (s signals) another(found *sdk.User, person identity.User) bool {
+	now := s.repo.forge.person(found)
+	return now.Login != "" && !now.Same(person)
 }
 
 func writes(mode sdk.AccessMode) bool {
@@ -160,8 +169,8 @@ func (s signals) teams(ctx context.Context) (teams, error) {
 // member reports whether a user is in a team. Gitea shows that to the members of the
 // team and to owners of the organization. Users outside of the organization get the same
 // response as for a user who is not in the team.
-func (s signals) member(ctx context.Context, team *sdk.Team, login string) (access, error) {
-	err := s.inTeam(ctx, team.ID, login)
+func (s signals) member(ctx context.Context, team *sdk.Team, person identity.User) (access, error) {
+	err := s.inTeam(ctx, team.ID, person)
 	switch status := statusOf(err); {
 	case err == nil:
 		return allowed, nil
@@ -170,7 +179,7 @@ func (s signals) member(ctx context.Context, team *sdk.Team, login string) (acce
 	case status != http.StatusNotFound:
 		return hidden, err
 	}
-	switch err := s.inTeam(ctx, team.ID, s.repo.info.Self.Login); statusOf(err) {
+	switch err := s.inTeam(ctx, team.ID, s.repo.info.Self); statusOf(err) {
 	case http.StatusForbidden, http.StatusNotFound:
 		return hidden, nil
 	default:
@@ -198,7 +207,7 @@ func (s signals) limit(ctx context.Context) (scm.PermissionLimit, error) {
 	}
 	var unseen []string
 	for _, team := range found.writers {
-		member, err := s.member(ctx, team, s.repo.info.Self.Login)
+		member, err := s.member(ctx, team, s.repo.info.Self)
 		if err != nil {
 			return scm.PermissionLimit{}, err
 		}

@@ -74,21 +74,40 @@ func (s signals) Member(ctx context.Context, team string, person identity.User) 
 	noun := "members of team " + team
 	found, err := pages(0, func(page sdk.ListOptions) ([]*sdk.Team, *sdk.Response, error) {
 		return s.repo.api(ctx).ListOrgTeams(group, sdk.ListTeamsOptions{ListOptions: page})
-	}, func(one *sdk.Team) (int64, bool) { return one.ID, strings.EqualFold(one.Name, name) })
+	}, func(one *sdk.Team) (int64, bool) { return one.ID, identity.SameLogin(one.Name, name) })
 	if err != nil {
 		return false, s.teamFault(noun, err)
 	}
 	if len(found) == 0 {
 		return false, nil
 	}
-	err = s.inTeam(ctx, found[0], person.Login)
+	err = s.inTeam(ctx, found[0], person)
 	return err == nil, s.teamFault(noun, err)
 }
 
+// Account implements scm.Accounts. Gitea does not show private accounts, and answers about a renamed one.
+func (r *repository) Account(ctx context.Context, login string) (identity.User, error) {
+	if !rest.IsName(login) {
+		return identity.User{}, nil
+	}
+	found, resp, err := r.api(ctx).GetUserInfo(login)
+	err = answered(resp, err)
+	if statusOf(err) == http.StatusNotFound {
+		return identity.User{}, nil
+	}
+	if account := r.forge.person(found); err == nil && identity.SameLogin(account.Login, login) {
+		return account, nil
+	}
+	return identity.User{}, explain("account of "+rest.OneLine(login), err)
+}
+
 // inTeam returns nil for a member of a team.
-func (s signals) inTeam(ctx context.Context, team int64, login string) error {
-	_, resp, err := s.repo.api(ctx).GetTeamMember(team, login)
-	return answered(resp, err)
+func (s signals) inTeam(ctx context.Context, team int64, person identity.User) error {
+	found, resp, err := s.repo.api(ctx).GetTeamMember(team, person.Login)
+	if err = answered(resp, err); err == nil && s.another(found, person) {
+		err = &refusedError{status: http.StatusNotFound, words: person.Login + " is the login of another account now"}
+	}
+	return err
 }
 
 // teamFault returns the error for a team that cannot be read. A team that does not

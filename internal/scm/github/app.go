@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"crypto/rsa"
 	"errors"
 	"fmt"
 	"net/http"
@@ -64,11 +65,12 @@ func NewApp(options AppOptions) (*App, error) {
 	if options.HTTP == nil || options.Now == nil || options.ID == "" {
 		return nil, errors.New("github: an App needs an id, an HTTP client and a clock")
 	}
-	key, err := parseKey(options.Key)
+	parse := func(from []secret.String) (*rsa.PrivateKey, error) { return parseKey(from[0]) }
+	key, err := secret.Derive("the App "+options.ID, parse, options.Key)
 	if err != nil {
 		return nil, err
 	}
-	signer := &appSigner{issuer: options.ID, key: key, clock: options.Now}
+	signer := &appSigner{issuer: options.ID, secret: options.Key, key: key, clock: options.Now}
 	// Token requests are not content-creating writes, for which GitHub asks for a
 	// pace.
 	hub, err := New(Options{URL: options.URL, API: options.API, Token: signer.token, HTTP: options.HTTP, Now: signer.now})
@@ -109,7 +111,7 @@ func (a *App) committer(ctx context.Context, as *Forge) scm.Committer {
 			Login string `json:"login"`
 		}
 		err := as.get(ctx, "users/"+url.PathEscape(login), &found)
-		if err == nil && (found.ID <= 0 || !strings.EqualFold(found.Login, login)) {
+		if err == nil && (found.ID <= 0 || !identity.SameLogin(found.Login, login)) {
 			err = fault.New(fault.Temporary, "the answer describes no account")
 		}
 		return found.ID, err

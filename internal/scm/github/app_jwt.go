@@ -34,11 +34,13 @@ const (
 // clock differs from this machine's, it uses GitHub's clock from then on.
 type appSigner struct {
 	issuer string
-	key    *rsa.PrivateKey
+	secret secret.String
+	key    *secret.Derived[*rsa.PrivateKey]
 	clock  func() time.Time
 
 	mu   sync.Mutex
 	skew time.Duration // how far GitHub's clock is ahead
+	used string        // the text of the key that signed last
 }
 
 // now returns the current time by GitHub's clock, if known.
@@ -53,11 +55,14 @@ func (s *appSigner) offset() time.Duration {
 // token signs a token for one request.
 func (s *appSigner) token(context.Context) (secret.String, error) {
 	now := s.now()
+	s.mu.Lock()
+	s.used = s.secret.Reveal()
+	s.mu.Unlock()
 	signed, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.RegisteredClaims{
 		Issuer:    s.issuer,
 		IssuedAt:  jwt.NewNumericDate(now.Add(-issuedBefore)),
 		ExpiresAt: jwt.NewNumericDate(now.Add(expiresAfter)),
-	}).SignedString(s.key)
+	}).SignedString(s.key.Value())
 	if err != nil {
 		return secret.String{}, fault.New(fault.Internal, "sign a token of the App: %w", err)
 	}
@@ -67,11 +72,17 @@ func (s *appSigner) token(context.Context) (secret.String, error) {
 // begin implements credential. All tokens are equivalent.
 func (s *appSigner) begin(context.Context) (int, error) { return 0, nil }
 
-// answered implements credential: after a rejection it compares the clocks, and
-// reports whether to retry.
+// answered implements credential: after a rejection it reads the key again, compares the
+// clocks, and reports whether to retry.
 func (s *appSigner) answered(_, rejected int, answer *http.Response) (wait time.Duration, again bool) {
 	if answer.StatusCode != http.StatusUnauthorized || rejected > 0 {
 		return 0, false
+	}
+	s.mu.Lock()
+	used := s.used
+	s.mu.Unlock()
+	if s.secret.Renewed(used) {
+		return 0, true
 	}
 	theirs, err := http.ParseTime(answer.Header.Get("Date"))
 	if err != nil {
@@ -85,6 +96,12 @@ func (s *appSigner) answered(_, rejected int, answer *http.Response) (wait time.
 	}
 	s.skew = skew
 	return 0, true
+}
+
+// CheckKey returns an error unless a text is the private key of an App.
+func CheckKey(text secret.String) error {
+	_, err := parseKey(text)
+	return err
 }
 
 // minKeyBits is the minimum key size. GitHub creates keys of 2048 bits.

@@ -18,6 +18,7 @@ import (
 	"promoter/internal/scm/github"
 	"promoter/internal/scm/github/githubtest"
 	"promoter/internal/secret"
+	"promoter/internal/secret/secrettest"
 )
 
 // appWorld is a strict GitHub server with one App.
@@ -60,6 +61,41 @@ func TestApp_self(t *testing.T) {
 	}
 	if n := w.Traffic.Requests()["GET /app"]; n != 1 {
 		t.Errorf("asked %d times", n)
+	}
+}
+
+// GitHub refuses the key of a file that was replaced: the App goes on with the new one. A file that
+// has no key keeps the one before.
+func TestApp_readsARefusedKeyAgain(t *testing.T) {
+	t.Parallel()
+	w := newAppWorld(t)
+	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mount := secrettest.NewMount(t, map[string]string{"key": encoded(t, "PRIVATE KEY", other)})
+	options := optionsOf(w)
+	if options.Key, err = secret.Checked(mount.Secret("key"), "forge github", github.CheckKey); err != nil {
+		t.Fatal(err)
+	}
+	app, err := github.NewApp(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := app.Installations(t.Context()); fault.KindOf(err) != fault.Unauthorized {
+		t.Fatalf("with a deleted key: %v", err)
+	}
+	mount.Swap(map[string]string{"key": w.of.Key()}) // within the second in which the file is not read again
+	if _, err := app.Installations(t.Context()); err != nil {
+		t.Error(err)
+	}
+	mount.Swap(map[string]string{"key": "no key"})
+	mount.Later()
+	if _, err := app.Installations(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if problems := mount.Files.Problems(); len(problems) == 0 || !strings.Contains(problems[0].Reason, "no PEM") {
+		t.Errorf("%v", problems)
 	}
 }
 

@@ -25,7 +25,7 @@ type repository struct {
 	methods     []string // merge methods, in the order in which they are tried
 	administers bool     // the credential can read all settings of a branch
 
-	writers     rest.Memo[string, bool] // by login in lower case
+	writers     rest.Memo[string, permission] // by login in lower case
 	mu          sync.Mutex
 	statusCache rest.StatusCache[scm.Status]
 	asked       map[string]asked // by branch, as far as it was read

@@ -91,6 +91,57 @@ func TestMayWrite_askedLive(t *testing.T) {
 	w.expect()
 }
 
+// GitHub answers about the account that has the login now.
+func TestMember_ofAnAccountWhoseLoginAnotherHasNow(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	signals := w.open().Signals()
+	path := "GET /orgs/acme/teams/sre/memberships/ann"
+	w.on(path, says(200, `{"state":"active","role":"member"}`))
+	w.on("GET "+permissionPath("ann"), says(200, `{"permission":"write","user":{"login":"ann","id":8,"type":"User"}}`))
+	for id, want := range map[string]bool{"7": false, "8": true} {
+		user := identity.User{Host: "github.com", ID: id, Login: "ann"}
+		if in, err := signals.Member(t.Context(), "acme/sre", user); err != nil || in != want {
+			t.Errorf("%s: member %v, %v", id, in, err)
+		}
+		if may, err := signals.MayWrite(t.Context(), user); err != nil || may != want {
+			t.Errorf("%s: may write %v, %v", id, may, err)
+		}
+	}
+	hidden := newWire(t)
+	hidden.on(path, says(200, `{"state":"active","role":"member"}`))
+	hidden.on("GET "+permissionPath("ann"), says(403, `{"message":"Must have push access to view collaborator permission."}`))
+	user := identity.User{Host: "github.com", ID: "7", Login: "ann"}
+	if in, err := hidden.open().Signals().Member(t.Context(), "acme/sre", user); err != nil || !in {
+		t.Errorf("where GitHub shows no account: member %v, %v", in, err)
+	}
+	gone := newWire(t)
+	gone.on(path, says(200, `{"state":"active","role":"member"}`))
+	gone.on("GET "+permissionPath("ann"), says(404, `{"message":"ann is not a user"}`))
+	if in, err := gone.open().Signals().Member(t.Context(), "acme/sre", user); err != nil || in {
+		t.Errorf("where no account has the login: member %v, %v", in, err)
+	}
+}
+
+// Who a reviewer is, is known from the permission that was read for the review: a team costs one request.
+func TestMember_ofAReviewerCostsOneRequest(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	signals := w.open().Signals()
+	w.on("GET "+reviewsPath, says(200, `[{"user":{"login":"ann","id":7,"type":"User"},"state":"APPROVED","commit_id":"`+head+`"}]`))
+	w.on("GET "+permissionPath("ann"), says(200, `{"permission":"write","user":{"login":"ann","id":7,"type":"User"}}`))
+	const member = "GET /orgs/acme/teams/sre/memberships/ann"
+	w.on(member, says(200, `{"state":"active"}`))
+	reviews, err := signals.Reviews(t.Context(), 7)
+	if err != nil || len(reviews) != 1 {
+		t.Fatalf("%+v, %v", reviews, err)
+	}
+	if in, err := signals.Member(t.Context(), "acme/sre", reviews[0].Author); err != nil || !in {
+		t.Errorf("member %v, %v", in, err)
+	}
+	w.expect("GET "+reviewsPath, "GET "+permissionPath("ann"), member)
+}
+
 func TestMember(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	gogitlab "github.com/xanzy/go-gitlab"
@@ -146,14 +147,18 @@ func (f *Forge) personOf(user *gogitlab.BasicUser) identity.User {
 }
 
 // userID returns the ID of an account, zero if it does not exist or is on another
-// forge. It is queried once per reconciliation.
+// forge. If it is not known, it is queried once per reconciliation: the login may be that of
+// another account by now.
 func (r *repository) userID(ctx context.Context, person identity.User) (int, error) {
 	if !isName(person.Login) || !strings.EqualFold(person.Host, r.forge.host) {
 		return 0, nil
 	}
+	if id, err := strconv.Atoi(person.ID); err == nil {
+		return id, nil
+	}
 	return r.users.Get(strings.ToLower(person.Login), func() (int, error) {
 		found, _, err := r.forge.api.Users.ListUsers(&gogitlab.ListUsersOptions{Username: &person.Login}, in(ctx))
-		i := slices.IndexFunc(found, func(user *gogitlab.User) bool { return strings.EqualFold(user.Username, person.Login) })
+		i := slices.IndexFunc(found, func(user *gogitlab.User) bool { return identity.SameLogin(user.Username, person.Login) })
 		if err != nil || i < 0 {
 			return 0, err
 		}

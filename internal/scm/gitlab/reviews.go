@@ -235,6 +235,7 @@ func (s signals) weigh(ctx context.Context, votes []vote, versions []version) ([
 	reviews := make([]scm.Review, len(votes))
 	for i, one := range votes {
 		review := scm.Review{Author: s.repo.forge.person(one.login), State: one.state, Commit: headAt(versions, one.at), At: one.at}
+		review.Author.ID = identity.NumericID(one.user)
 		if one.state == scm.Approved || one.state == scm.ChangesRequested {
 			found, err := s.weightOf(ctx, review.Author, one.user)
 			if err != nil {
@@ -299,6 +300,17 @@ func (r *repository) ownLevel(ctx context.Context, found *gogitlab.Project, self
 		return level, nil
 	}
 	return r.level(ctx, self)
+}
+
+// Account implements scm.Accounts.
+func (r *repository) Account(ctx context.Context, login string) (identity.User, error) {
+	person := r.forge.person(login)
+	id, err := r.userID(ctx, person)
+	if err != nil || id == 0 {
+		return identity.User{}, explain("account of "+rest.OneLine(login), err)
+	}
+	person.ID = identity.NumericID(id)
+	return person, nil
 }
 
 // MayWrite queries GitLab on each call.

@@ -1,6 +1,10 @@
 package rest
 
-import "strings"
+import (
+	"strings"
+
+	"promoter/internal/identity"
+)
 
 // teamPrefix marks a team in a list of reviewers: team:GROUP/NAME.
 const teamPrefix = "team:"
@@ -12,8 +16,8 @@ func Reviewers(names []string, owner, self string) []string {
 	for _, name := range names {
 		team, isTeam := strings.CutPrefix(name, teamPrefix)
 		group, _, _ := strings.Cut(team, "/")
-		foreign := isTeam && !strings.EqualFold(group, owner)
-		if !foreign && !strings.EqualFold(name, self) {
+		foreign := isTeam && !identity.SameLogin(group, owner)
+		if !foreign && !identity.SameLogin(name, self) {
 			kept = append(kept, name)
 		}
 	}

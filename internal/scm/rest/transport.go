@@ -66,24 +66,50 @@ type signer struct {
 	endpoint *url.URL
 }
 
-// RoundTrip sends a copy of the request with the credential.
+// RoundTrip sends a copy of the request with the credential, and once more if that was refused and
+// its file has another one by now.
 func (s *signer) RoundTrip(req *http.Request) (*http.Response, error) {
 	token, err := s.token(req.Context())
 	if err != nil {
 		closeBody(req)
 		return nil, err
 	}
+	used := token.Reveal()
+	resp, err := s.once(req, used)
+	if err != nil || resp.StatusCode != http.StatusUnauthorized || !token.Renewed(used) {
+		return resp, err
+	}
+	again := req.Clone(req.Context())
+	if req.Body != nil && req.Body != http.NoBody {
+		if req.GetBody == nil {
+			return resp, nil
+		}
+		if again.Body, err = req.GetBody(); err != nil {
+			closeResponse(resp)
+			return nil, fault.Wrap(fault.Internal, err)
+		}
+	}
+	closeResponse(resp)
+	resp, err = s.once(again, token.Reveal())
+	if err == nil {
+		resp.Request = req
+	}
+	return resp, err
+}
+
+// once sends a copy of the request with a token; empty: without.
+func (s *signer) once(req *http.Request, token string) (*http.Response, error) {
 	signed := req.Clone(req.Context())
 	signed.Header.Del("Authorization") // may have been set by a library
-	if !token.IsZero() && sameOrigin(req.URL, s.endpoint) {
-		signed.Header.Set("Authorization", "Bearer "+token.Reveal())
+	if token != "" && sameOrigin(req.URL, s.endpoint) {
+		signed.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := s.next.RoundTrip(signed)
 	if err != nil {
 		return nil, redact(err, token)
 	}
 	resp.Request = req
-	if !token.IsZero() {
+	if token != "" {
 		redactResponse(resp, token)
 	}
 	return resp, nil
@@ -91,32 +117,34 @@ func (s *signer) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // redact replaces the credential in the text of an error, in case a server or a proxy
 // echoed it in an invalid response.
-func redact(err error, token secret.String) error {
-	if token.IsZero() {
+func redact(err error, token string) error {
+	if token == "" {
 		return err
 	}
-	return outbound.Reworded(err, secret.Erase(err.Error(), token.Reveal()))
+	return outbound.Reworded(err, secret.Erase(err.Error(), token))
 }
 
 // redactResponse replaces the credential in the headers, such as Location, and in a body
 // that the gate has already read, whatever the status.
-func redactResponse(resp *http.Response, token secret.String) {
+func redactResponse(resp *http.Response, token string) {
 	for name, values := range resp.Header {
 		for i, value := range values {
-			if erased := secret.Erase(value, token.Reveal()); erased != value {
+			if erased := secret.Erase(value, token); erased != value {
 				resp.Header[name] = slices.Clone(resp.Header[name]) // it may be that of a cached response
 				resp.Header[name][i] = erased
 			}
 		}
 	}
 	data, _ := io.ReadAll(resp.Body) // from memory, which cannot fail
-	setBody(resp, []byte(secret.Erase(string(data), token.Reveal())))
+	setBody(resp, []byte(secret.Erase(string(data), token)))
 }
 
 func setBody(resp *http.Response, data []byte) {
 	resp.Body = io.NopCloser(bytes.NewReader(data))
 	resp.ContentLength = int64(len(data))
 }
+
+func closeResponse(resp *http.Response) { _ = resp.Body.Close() }
 
 func closeBody(req *http.Request) {
 	if req.Body != nil {

@@ -70,6 +70,34 @@ func reviewing() []condition {
 			without: func(t *testing.T, x *fixture) { x.wantWriter(t, Ann, false) },
 		},
 		{
+			name: "an account whose login another has now may nothing", feature: pullRequests,
+			run: func(t *testing.T, x *fixture) {
+				before := x.person(Ann)
+				before.ID = "987654321"
+				may, err := x.repo.Signals().MayWrite(t.Context(), before)
+				member, err2 := x.repo.Signals().Member(t.Context(), Team, before)
+				if may || member || err != nil || err2 != nil {
+					t.Errorf("may write %t, %v; member %t, %v", may, err, member, err2)
+				}
+			},
+		},
+		{
+			name: "a login is that of an account with an ID", feature: pullRequests,
+			run: func(t *testing.T, x *fixture) {
+				accounts := x.repo.(scm.Accounts) //nolint:forcetypeassert // the test of it
+				ann, err := accounts.Account(t.Context(), Ann)
+				none, err2 := accounts.Account(t.Context(), "nobody-there")
+				if ann.ID == "" || !ann.Same(x.person(Ann)) || err != nil || none != (identity.User{}) || err2 != nil {
+					t.Errorf("ann %+v, %v; none %+v, %v", ann, err, none, err2)
+				}
+			},
+			without: func(t *testing.T, x *fixture) {
+				if _, shows := x.repo.(scm.Accounts); shows {
+					t.Error("it shows accounts")
+				}
+			},
+		},
+		{
 			name: "a person of another host may nothing", feature: pullRequests,
 			run: func(t *testing.T, x *fixture) {
 				stranger := identity.User{Host: "elsewhere.example.com", Login: Ann}

@@ -75,6 +75,9 @@ func (a *API) Status(ctx context.Context) (api.Status, error) {
 			Peer: one.To, Host: one.Host, Credential: one.Credential, Until: one.Until.UTC(), Reason: one.Reason,
 		})
 	}
+	for _, one := range a.Connections.Server.Files.Problems() {
+		status.Secrets = append(status.Secrets, api.Secret{File: one.File, Use: one.Use, Reason: one.Reason})
+	}
 	deliveries, err := a.Store.Deliveries.Newest(ctx, maxDeliveries)
 	for _, d := range deliveries {
 		status.Deliveries = append(status.Deliveries, view.DeliveryOf(d))

@@ -26,6 +26,12 @@ func (a *API) Replay(ctx context.Context, request api.Replay) (api.Replayed, err
 	if err != nil {
 		return api.Replayed{}, err
 	}
+	if !slices.ContainsFunc(a.Connections.Server.File.Receivers, func(r serverconfig.Receiver) bool {
+		return r.Name == stored.Receiver && r.Kind == stored.Sender
+	}) {
+		return api.Replayed{}, fault.New(fault.Invalid,
+			"the server file has no receiver %s of the kind %s any more: its deliveries do not count", stored.Receiver, stored.Sender)
+	}
 	delivery, err := webhook.Decode(stored.Sender, webhook.Request{Header: stored.Header, Body: stored.Body})
 	if err != nil {
 		return api.Replayed{}, err

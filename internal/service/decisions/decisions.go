@@ -21,6 +21,7 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
+	"promoter/internal/scm"
 	"promoter/internal/serverfile"
 	"promoter/internal/service"
 	"promoter/internal/verb"
@@ -145,7 +146,17 @@ func (a authority) Authorize(
 			"map users with api.oidc.users in the server file"
 		return identity.User{}, fault.New(fault.Unauthorized, problem, a.principal.Name, forge)
 	}
+	// The account is recorded, and not only its login: its user must not approve after renaming it.
 	user := identity.User{Host: a.repository.SCM.Info().Self.Host, Login: a.principal.Login}
+	if accounts, ok := a.repository.SCM.(scm.Accounts); ok {
+		account, err := accounts.Account(ctx, user.Login)
+		if err != nil {
+			return identity.User{}, err
+		}
+		if account.Login != "" { // else the forge does not show it
+			user = account
+		}
+	}
 	about, err := deployments(ctx)
 	if err != nil {
 		return identity.User{}, err

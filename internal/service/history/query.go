@@ -26,7 +26,7 @@ func Query(ctx context.Context, stored *store.Store, query api.HistoryQuery, now
 	}
 	found, err := stored.History(ctx, store.HistoryFilter{
 		Repository: query.Repository, Environment: query.Environment, Application: query.Application, Component: query.Component,
-		Since: query.Since, Before: before, Limit: query.Limit + 1,
+		Since: query.Since, Readable: query.Readable, Before: before, Limit: query.Limit + 1,
 	})
 	if err != nil {
 		return page, err

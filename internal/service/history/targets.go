@@ -162,11 +162,19 @@ func targetsOf(report outcome.Report, now time.Time) []store.Target {
 	return targets
 }
 
+// maxTargetLabels limits the labels of a target, which many entries of a config file may give to one application.
+const maxTargetLabels = 40
+
 // labelsOf returns the labels of a target. Those of the application have priority.
 func labelsOf(c *config.Config, environment *config.Environment, application string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, environment.Labels)
 	maps.Copy(all, c.Application(application).Labels)
+	if len(all) > maxTargetLabels {
+		for _, name := range slices.Sorted(maps.Keys(all))[maxTargetLabels:] {
+			delete(all, name)
+		}
+	}
 	return all
 }
 

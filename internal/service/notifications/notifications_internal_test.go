@@ -44,7 +44,11 @@ type world struct {
 	source Source
 	mode   notify.Mode
 	fails  error
-	sent   []string
+	// refused are the reasons why a destination gets no messages about a repository, and unknown why
+	// these are not known.
+	refused map[string]string
+	unknown error
+	sent    []string
 }
 
 func newWorld(t *testing.T) *world {
@@ -122,7 +126,12 @@ func (w *world) records(first bool, decisions []promotion.Decision, events ...st
 // handles sends messages as the queue does.
 func (w *world) handles(attempt int, ids ...string) (failed error) {
 	w.Helper()
-	worker := Worker{Store: w.store, Sender: func(string) (notify.Sender, error) { return w, nil }, Log: slog.New(slog.DiscardHandler)}
+	worker := Worker{
+		Store: w.store, Sender: func(string) (notify.Sender, error) { return w, nil }, Log: slog.New(slog.DiscardHandler),
+		Refuse: func(_ context.Context, repository, destination string) (string, error) {
+			return w.refused[repository+" "+destination], w.unknown
+		},
+	}
 	for _, id := range ids {
 		result, err := worker.Handle(w.Context(), queue.Item{Key: id, Attempt: attempt})
 		if err == nil && !result.Forget {
@@ -256,6 +265,41 @@ func TestWorker_givesUpInTheEnd(t *testing.T) {
 	}
 	w.hasSent("shop aa proposed+landed")
 	counts(store.NotificationCounts{})
+}
+
+// What may not be sent when it is sent is tried some times, because another replica may have another server
+// file, and then given up with its reason. Nothing of it is sent later.
+func TestWorker_sendsNothingThatMayNotBeSentNow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const about = "notify chat about shop in prod of github.com/acme/gitops: "
+	ids := w.records(false, nil, event(store.EventOpened, "aa", noon))
+	attempts := func(from, to int, want string) {
+		t.Helper()
+		for attempt := from; attempt < to; attempt++ {
+			if err := w.handles(attempt, ids...); err == nil || err.Error() != about+want {
+				t.Fatalf("attempt %d: %v", attempt, err)
+			}
+		}
+		if err := w.handles(to, ids...); err != nil {
+			t.Fatal(err)
+		}
+		row, err := w.store.Notifications.One(t.Context(), ids[0])
+		if err != nil || row.Error != about+want || row.Sent != row.Events {
+			t.Errorf("%+v, %v", row, err)
+		}
+	}
+	w.refused = map[string]string{"github:7 chat": "the repository is not followed any more"}
+	attempts(1, maxRefusals, "not sent: the repository is not followed any more")
+	w.refused = nil
+	if err := w.handles(1, ids...); err != nil {
+		t.Fatal(err)
+	}
+	w.hasSent()
+	w.records(false, nil, event(store.EventLanded, "aa", noon))
+	w.unknown = fault.New(fault.Temporary, "the forge is down")
+	attempts(1, maxAttempts, "find out whether it may be sent: the forge is down")
+	w.hasSent()
 }
 
 // If promoter dies between sending and recording, the message is sent again with the same IDs.

@@ -18,10 +18,17 @@ import (
 // attempt is about an hour after the first.
 const maxAttempts = 12
 
+// maxRefusals is how often a message is tried that may not be sent, within some minutes. While
+// replicas are replaced, one with the earlier server file may get what only the new one permits.
+const maxRefusals = 5
+
 // Worker sends messages of the outbox.
 type Worker struct {
 	Store  *store.Store
 	Sender func(destination string) (notify.Sender, error)
+	// Refuse returns why a destination gets no messages about a repository, by its key, now; empty:
+	// it does. An error means that this is not known yet.
+	Refuse func(ctx context.Context, repository, destination string) (string, error)
 	Log    *slog.Logger
 }
 
@@ -38,7 +45,7 @@ func (w Worker) Handle(ctx context.Context, item queue.Item) (queue.Result, erro
 	if err := json.Unmarshal([]byte(row.Message), &message); err != nil {
 		return queue.Result{}, fmt.Errorf("read notification %s: %w", row.ID, err)
 	}
-	err = w.send(ctx, row, message)
+	attempts, err := w.trySend(ctx, row, message)
 	if err == nil {
 		return queue.Result{Forget: true}, nil
 	}
@@ -47,11 +54,27 @@ func (w Worker) Handle(ctx context.Context, item queue.Item) (queue.Result, erro
 	}
 	err = fmt.Errorf("notify %s about %s in %s of %s: %w", row.Destination,
 		message.Application, message.Environment, message.Repository, err)
-	if item.Attempt < maxAttempts {
+	if item.Attempt < attempts {
 		return queue.Result{}, joined(err, w.Store.Notifications.RecordFailure(ctx, row.ID, err.Error()))
 	}
 	w.Log.ErrorContext(ctx, "notification not sent", slog.Int("attempts", item.Attempt), slog.Any("error", err))
 	return queue.Result{Forget: true}, w.Store.Notifications.Omit(ctx, row.ID, len(message.Events), err.Error())
+}
+
+// trySend sends what was not sent yet of a message, if the server file permits it now. With an error, it
+// returns how often to try.
+func (w Worker) trySend(ctx context.Context, row store.Notification, message notify.Message) (attempts int, err error) {
+	if row.Sent >= len(message.Events) {
+		return maxAttempts, nil
+	}
+	refused, err := w.Refuse(ctx, row.Repository, row.Destination)
+	switch {
+	case err != nil:
+		return maxAttempts, fmt.Errorf("find out whether it may be sent: %w", err)
+	case refused != "":
+		return maxRefusals, fault.New(fault.Unauthorized, "not sent: %s", refused)
+	}
+	return maxAttempts, w.send(ctx, row, message)
 }
 
 // joined returns an error, with that of recording it.

@@ -106,15 +106,21 @@ func (a *API) post(ctx context.Context, b service.Borrowed, posted api.PostedSna
 	if err != nil {
 		return api.Requested{}, err
 	}
+	// Applications for which the receiver may not post are not distinguished from those that do not exist.
+	maps.DeleteFunc(roots.targets, func(target promotion.Target, _ promotion.Current) bool {
+		return !a.Server.MayPost(posted.Receiver, b.Repository.Matches, target.Application)
+	})
+	roots.receiver = posted.Receiver
+	if len(roots.targets) == 0 {
+		return api.Requested{}, fault.New(fault.Invalid,
+			"no environment without parents has a reference to a component in an application for which %s may post snapshots",
+			poster(posted.Receiver))
+	}
 	targets, err := roots.targetsOf(posted.Application, images)
 	if err != nil {
 		return api.Requested{}, err
 	}
 	application := targets[0].Application
-	if !a.Server.MayPost(posted.Receiver, b.Repository.Matches, application) {
-		return api.Requested{}, fault.New(fault.NotFound, "there is no application %s for which %s may post snapshots",
-			application, poster(posted.Receiver))
-	}
 	key, name := string(b.Repository.Key()), posted.Snapshot.Name
 	requested := api.Requested{
 		Schema: api.Schema, Name: name, Repository: b.Host + "/" + b.Name, Key: key, Application: application,
@@ -210,8 +216,9 @@ func parse(components []snapshot.Component) ([]image.Reference, error) {
 
 // roots are the targets without parents, with what their files refer to.
 type roots struct {
-	config  *config.Config
-	targets map[promotion.Target]promotion.Current
+	config   *config.Config
+	targets  map[promotion.Target]promotion.Current
+	receiver string // the name of the one that may post for them
 }
 
 // readRoots reads the files of the environments that follow no other for some application.
@@ -269,12 +276,11 @@ func (r roots) targetsOf(named string, images []image.Reference) ([]promotion.Ta
 	all := slices.Sorted(maps.Keys(applications))
 	application := named
 	switch single := len(all) == 1 && all[0] == config.DefaultApplication; {
-	case len(all) == 0:
-		return nil, fault.New(fault.Invalid, "no environment without parents has a reference to a component")
 	case single: // the config distinguishes no applications
 		application = all[0]
 	case named != "" && !applications[named]:
-		return nil, fault.New(fault.NotFound, "there is no application %.100q here; there are %s", named, fault.List(all))
+		return nil, fault.New(fault.NotFound, "there is no application %.100q for which %s may post snapshots; there are %s",
+			named, poster(r.receiver), fault.List(all))
 	case named == "" && len(having) > 1:
 		return nil, fault.New(fault.Invalid,
 			"its images belong to the applications %s: name one with ?application=, and post one snapshot for each",

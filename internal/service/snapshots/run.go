@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/access"
 	"promoter/internal/api"
 	"promoter/internal/promotion"
 	"promoter/internal/store"
@@ -20,7 +21,11 @@ func (a *API) Run(ctx context.Context, name string, query api.SnapshotQuery) (ap
 	if err != nil {
 		return api.Run{}, err
 	}
-	posted, err := a.Store.Snapshots.Get(ctx, r.Key, query.Application, name)
+	targets, err := a.Store.Targets.List(ctx, r.Key, "", query.Application)
+	if err != nil {
+		return api.Run{}, err
+	}
+	posted, err := a.Store.Snapshots.Get(ctx, r.Key, query.Application, name, readableApplications(query, r, targets))
 	if err != nil {
 		return api.Run{}, err
 	}
@@ -28,10 +33,7 @@ func (a *API) Run(ctx context.Context, name string, query api.SnapshotQuery) (ap
 	if err != nil {
 		return api.Run{}, err
 	}
-	targets, err := a.Store.Targets.List(ctx, r.Key, "", posted.Application)
-	if err != nil {
-		return api.Run{}, err
-	}
+	targets = slices.DeleteFunc(targets, func(t store.Target) bool { return t.Application != posted.Application })
 	run := api.Run{
 		Schema: api.Schema, At: a.Server.Now().UTC(), Repository: r.Address(), Key: r.Key, Application: posted.Application,
 		Receiver: posted.Receiver, PostedAt: posted.PostedAt, Snapshot: content.Plain(), Steps: []api.Step{},
@@ -42,12 +44,28 @@ func (a *API) Run(ctx context.Context, name string, query api.SnapshotQuery) (ap
 		if err != nil {
 			return api.Run{}, err
 		}
-		if step, part := way.step(target, past); part {
+		if step, part := way.step(target, past); part && mayRead(query, r, target) {
 			run.Steps = append(run.Steps, step)
 		}
 	}
 	run.State, run.Result = summary(run.Steps)
 	return run, nil
+}
+
+// readableApplications returns a function that reports whether the principal of a query may read about
+// an application: about one of its targets. One that has none was not reconciled yet, and no
+// environment is known in which it will be.
+func readableApplications(query api.SnapshotQuery, r store.Repository, targets []store.Target) func(application string) bool {
+	readable := map[string]bool{}
+	for _, target := range targets {
+		readable[target.Application] = readable[target.Application] || mayRead(query, r, target)
+	}
+	return func(application string) bool {
+		if found, reconciled := readable[application]; reconciled {
+			return found
+		}
+		return query.Principal.MayRead(r.Address(), access.All, application)
+	}
 }
 
 // walk follows a posted snapshot through the environments, parents first.

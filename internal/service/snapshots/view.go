@@ -39,17 +39,23 @@ func (a *API) repository(ctx context.Context, query api.SnapshotQuery) (store.Re
 	return store.Repository{}, fault.New(fault.Invalid, "%d repositories match: name one with ?repository=HOST/OWNER/NAME", len(found))
 }
 
-// selected are the targets that a query selects.
+// selected are the targets that a query selects and its principal may read. If there are none, the
+// others do not exist either.
 func (a *API) selected(ctx context.Context, query api.SnapshotQuery) (store.Repository, []store.Target, error) {
 	r, err := a.repository(ctx, query)
 	if err != nil {
 		return r, nil, err
 	}
 	targets, err := a.Store.Targets.List(ctx, r.Key, query.Environment, query.Application)
+	targets = slices.DeleteFunc(targets, func(t store.Target) bool { return !mayRead(query, r, t) })
 	if err == nil && len(targets) == 0 {
 		err = fault.New(fault.NotFound, "%s has no such environment or application, or was not reconciled yet", r.Address())
 	}
 	return r, targets, err
+}
+
+func mayRead(query api.SnapshotQuery, r store.Repository, t store.Target) bool {
+	return query.Principal.MayRead(r.Address(), t.Environment, t.Application)
 }
 
 // recentSnapshots is how many posted snapshots are compared with what is in a target, to name
@@ -203,7 +209,7 @@ const (
 // past reads the landings in a target since a time, among its last events.
 func (a *API) past(ctx context.Context, repository string, target store.Target, since time.Time, limit int) (found past, err error) {
 	filter := store.HistoryFilter{
-		Repository: repository, Environment: target.Environment, Application: target.Application, Since: since,
+		Key: repository, Environment: target.Environment, Application: target.Application, Since: since,
 		Limit: min(limit, api.MaxEvents),
 	}
 	for read := 0; read < limit; {

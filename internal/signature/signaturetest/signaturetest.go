@@ -56,8 +56,13 @@ func (k Key) Signature(message []byte) ([]byte, error) {
 }
 
 // Payload is what cosign signs for a digest.
-func Payload(digest string) []byte {
-	return fmt.Appendf(nil, `{"critical":{"identity":{"docker-reference":"any"},"image":{"docker-manifest-digest":%q},"type":"cosign container image signature"},"optional":null}`, digest)
+func Payload(digest string) []byte { return PayloadAs(digest, "any", nil) }
+
+// PayloadAs is Payload with the signed reference, and the annotations of cosign sign -a.
+func PayloadAs(digest, reference string, annotations map[string]string) []byte {
+	optional, _ := json.Marshal(annotations) //nolint:errchkjson // a map of texts
+	return fmt.Appendf(nil, `{"critical":{"identity":{"docker-reference":%q},"image":{"docker-manifest-digest":%q},"type":"cosign container image signature"},"optional":%s}`,
+		reference, digest, optional)
 }
 
 // Envelope is a signed statement about a digest.
@@ -85,12 +90,15 @@ func (k Key) Envelope(digest, predicateType string, predicate any) ([]byte, erro
 }
 
 // Sign adds a signature of an image to those in the registry.
-func (k Key) Sign(image string) error {
+func (k Key) Sign(image string) error { return k.SignAs(image, "any", nil) }
+
+// SignAs is Sign with the signed reference, and the annotations of cosign sign -a.
+func (k Key) SignAs(image, reference string, annotations map[string]string) error {
 	digest, err := digestOf(image)
 	if err != nil {
 		return err
 	}
-	payload := Payload(digest.DigestStr())
+	payload := PayloadAs(digest.DigestStr(), reference, annotations)
 	signature, err := k.Signature(payload)
 	if err != nil {
 		return err

@@ -48,9 +48,9 @@ type verifier func(ctx context.Context, request payload.Request, sum []byte) boo
 
 // New returns the credential of a kind of sender. Its error names what the options are missing.
 func New(kind string, options Options) (*Credential, error) {
-	key := []byte(options.Secret.Reveal())
-	if options.Secret.IsZero() {
-		key = []byte(rand.Text())
+	key := options.Secret
+	if key.IsZero() {
+		key = secret.New(rand.Text())
 	}
 	verify, err := verifierOf(kind, options)
 	if err != nil {
@@ -66,16 +66,16 @@ func (c *Credential) Verify(ctx context.Context, request payload.Request) bool {
 	return c.verify(ctx, request, c.sign(request.Body))
 }
 
-// minPathSecret is the minimum length of a secret in a URL, in characters: it is the only
+// MinPathSecret is the minimum length of a secret in a URL, in characters: it is the only
 // protection, and guesses are not limited.
-const minPathSecret = 32
+const MinPathSecret = 32
 
 func verifierOf(kind string, options Options) (verifier, error) {
 	switch {
 	case options.Anonymous:
 		return func(context.Context, payload.Request, []byte) bool { return true }, nil
 	case !options.PathSecret.IsZero():
-		if len(options.PathSecret.Reveal()) < minPathSecret {
+		if len(options.PathSecret.Reveal()) < MinPathSecret {
 			return nil, errors.New("its pathSecret has fewer than 32 characters: make one with openssl rand -hex 32")
 		}
 		return inPath(options.PathSecret), nil
@@ -125,10 +125,10 @@ func isHex(r payload.Request, header, prefix string, wanted []byte) bool {
 	return hmac.Equal(sum, wanted) && found && err == nil
 }
 
-// hmacOf returns a function that signs bodies with a key.
-func hmacOf(with func() hash.Hash, key []byte) func(...[]byte) []byte {
+// hmacOf returns a function that signs bodies with a key, as it is then: its file may be replaced.
+func hmacOf(with func() hash.Hash, key secret.String) func(...[]byte) []byte {
 	return func(parts ...[]byte) []byte {
-		mac := hmac.New(with, key)
+		mac := hmac.New(with, []byte(key.Reveal()))
 		for _, part := range parts {
 			mac.Write(part)
 		}

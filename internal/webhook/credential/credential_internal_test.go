@@ -17,7 +17,7 @@ func TestVerify_signsOnceForEveryKind(t *testing.T) {
 	for _, kind := range receiver.Names() {
 		for _, options := range []Options{
 			{Secret: secret.New("a-secret-of-a-receiver"), Header: "X-Secret"},
-			{PathSecret: secret.New(strings.Repeat("s", minPathSecret))},
+			{PathSecret: secret.New(strings.Repeat("s", MinPathSecret))},
 		} {
 			r, err := New(kind, options)
 			if err != nil {
@@ -45,7 +45,7 @@ func TestVerify_signsOnceForEveryKind(t *testing.T) {
 // A receiver without a secret signs with a random key.
 func TestNew_withoutASecretUsesARandomKey(t *testing.T) {
 	t.Parallel()
-	options := Options{PathSecret: secret.New(strings.Repeat("s", minPathSecret))}
+	options := Options{PathSecret: secret.New(strings.Repeat("s", MinPathSecret))}
 	one, err := New("quay", options)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"strings"
 
+	"promoter/internal/secret"
 	"promoter/internal/webhook/payload"
 )
 
@@ -61,7 +62,7 @@ func gitea(o Options) verifier { return ofForm(o, either(signed("X-Gitea-Signatu
 
 // ofForm is for senders that sign the field with the JSON instead of the form.
 func ofForm(o Options, verify verifier) verifier {
-	sign := hmacOf(sha256.New, []byte(o.Secret.Reveal()))
+	sign := hmacOf(sha256.New, o.Secret)
 	return func(ctx context.Context, r payload.Request, sum []byte) bool {
 		if inForm, ok := r.FormJSON(); ok {
 			sum = sign(inForm)
@@ -84,13 +85,13 @@ func gitlab(o Options) verifier { return either(inHeader("X-Gitlab-Token", o.Sec
 // https://gitlab.com/gitlab-org/gitlab/-/merge_requests/230944
 // https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 func standard(o Options) verifier {
-	text, isKey := strings.CutPrefix(o.Secret.Reveal(), "whsec_")
-	key, err := base64.StdEncoding.DecodeString(text)
-	if !isKey || err != nil {
-		return func(context.Context, payload.Request, []byte) bool { return false }
-	}
-	sign := hmacOf(sha256.New, key)
 	return func(_ context.Context, r payload.Request, _ []byte) bool {
+		text, isKey := strings.CutPrefix(o.Secret.Reveal(), "whsec_")
+		key, err := base64.StdEncoding.DecodeString(text)
+		if !isKey || err != nil || len(key) == 0 {
+			return false
+		}
+		sign := hmacOf(sha256.New, secret.New(string(key)))
 		wanted := sign([]byte(r.Header.Get("Webhook-Id")+"."+r.Header.Get("Webhook-Timestamp")+"."), r.Body)
 		verified := false
 		for _, signature := range strings.Fields(r.Header.Get("Webhook-Signature")) {
@@ -116,7 +117,7 @@ func jfrog(o Options) verifier {
 // nexus is the HMAC-SHA1 of the body.
 // https://help.sonatype.com/en/working-with-hmac-payloads.html
 func nexus(o Options) verifier {
-	sign := hmacOf(sha1.New, []byte(o.Secret.Reveal()))
+	sign := hmacOf(sha1.New, o.Secret)
 	return func(_ context.Context, r payload.Request, _ []byte) bool {
 		return isHex(r, "X-Nexus-Webhook-Signature", "", sign(r.Body))
 	}

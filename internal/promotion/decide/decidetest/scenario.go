@@ -15,6 +15,7 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/promotion/decide"
+	"promoter/internal/promotion/input"
 	"promoter/internal/promotion/promotiontest"
 	"promoter/internal/state"
 )
@@ -125,10 +126,20 @@ func (w *Scenario) AddFact(component, tag string, v image.Version) {
 	w.Facts[promotion.Fact{Repository: promotiontest.Repository(component), Tag: tag}] = v
 }
 
+// PlanReads decides, and returns what the decisions read.
+func (w *Scenario) PlanReads(now time.Time) ([]promotion.Decision, map[string]input.Reads) {
+	w.T.Helper()
+	decisions, reads, err := decide.PlanReads(w.T.Context(), w.Observation, now)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return decisions, reads
+}
+
 // Plan decides, and fails the test if a row read what it does not declare.
 func (w *Scenario) Plan(now time.Time) []promotion.Decision {
 	w.T.Helper()
-	decisions, reads := decide.PlanReads(w.Observation, now)
+	decisions, reads := w.PlanReads(now)
 	for application, read := range reads {
 		if kinds := read.Undeclared(); kinds != 0 {
 			w.T.Errorf("a row of the decisions about %s reads undeclared: %s", application, kinds)
@@ -301,10 +312,20 @@ func (w *Scenario) Approve(branch string, by ...string) {
 	w.Open[branch] = open
 }
 
+// Asked returns the lookups of the registries.
+func (w *Scenario) Asked() []promotion.Lookup {
+	w.T.Helper()
+	lookups, err := decide.Lookups(w.T.Context(), w.Observation)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return lookups
+}
+
 // Lookups returns the lookups as text.
 func (w *Scenario) Lookups() []string {
 	var texts []string
-	for _, q := range decide.Lookups(w.Observation) {
+	for _, q := range w.Asked() {
 		text := q.Repository.Name() + ":" + q.Tag
 		if q.Digest != "" {
 			text += "@" + promotion.ShortDigest(q.Digest)

@@ -15,6 +15,15 @@ func getUser(c *call) *reply {
 	return ok(drawUser(c, c.who()))
 }
 
+func getUserByName(c *call) *reply {
+	name := c.r.PathValue("username")
+	u := c.s.hub.Users[lower(name)]
+	if u == nil {
+		return refuse(http.StatusNotFound, "user redirect does not exist [name: "+name+"]")
+	}
+	return ok(drawUser(c, u))
+}
+
 // getPermission returns permissions of other users only to administrators.
 func getPermission(c *call) *reply {
 	name := c.r.PathValue("user")

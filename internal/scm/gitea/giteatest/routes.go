@@ -24,6 +24,7 @@ func endpoints() map[string]endpoint {
 	const commits = "files stat verification"
 	short := map[string]endpoint{
 		"GET /user":                      {"user", "", getUser},
+		"GET /users/{username}":          {"user", "", getUserByName},
 		"GET /orgs/{org}/teams":          {"organization", paged, listTeams},
 		"GET /orgs/{org}/labels":         {"organization", paged, listOrgLabels},
 		"GET /teams/{id}/members/{user}": {"organization", "", getMember},
