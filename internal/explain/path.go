@@ -192,15 +192,15 @@ func (p Path) answer(f Facts, asked Asked) Path {
 	v, last := asked.Version, -1
 	var parts []string
 	for i, step := range p.Steps {
-		tenure, was := f.tenure(step.Target, p.Component, v)
+		landed, was := f.had(step.Target, p.Component, v)
 		switch {
 		case slices.ContainsFunc(step.Versions, func(has image.Version) bool { return same(has, v) }):
 			parts, last = append(parts, "is in "+step.Environment+step.since()), i
-		case was && tenure.Reverted:
-			parts, last = append(parts, "was in "+step.Environment+during(tenure)+" and was reverted there"), i
+		case was && landed.Reverted:
+			parts, last = append(parts, "was in "+step.Environment+during(landed)+" and was reverted there"), i
 			p.Advice = allowAgain(step)
 		case was:
-			parts, last = append(parts, "was in "+step.Environment+during(tenure)), i
+			parts, last = append(parts, "was in "+step.Environment+during(landed)), i
 		}
 	}
 	switch {
@@ -289,8 +289,8 @@ func Answered(f Facts, paths []Path, asked Asked) []Path {
 	return answered
 }
 
-// tenure returns when a target had a version, if it did.
-func (f Facts) tenure(target promotion.Target, component string, v image.Version) (promotion.Landing, bool) {
+// had returns when a target had a version, if it did.
+func (f Facts) had(target promotion.Target, component string, v image.Version) (promotion.Landing, bool) {
 	for _, l := range f.landed(target) {
 		if had, known := l.Snapshot[component]; known && same(had.Version, v) {
 			return l, true

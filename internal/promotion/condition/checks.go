@@ -11,7 +11,7 @@ import (
 // snapshot into the parent.
 func checks(all []parentCondition, parent *setting.Parent) []parentCondition {
 	for _, pattern := range parent.Checks {
-		evaluate := func(in input.Target, _ *setting.Parent, t *input.Tenure, c *promotion.Condition) {
+		evaluate := func(in input.Target, _ *setting.Parent, t *input.Period, c *promotion.Condition) {
 			promotion.EvaluateChecks(c, pattern, input.Checks(in, t))
 		}
 		all = append(all, parentCondition{name: "check " + pattern, key: verb.BypassChecks, inSource: evaluate})

@@ -17,7 +17,7 @@ type parentCondition struct {
 	name, value string
 	key         string // in the config file; empty: the name
 	// inSource evaluates the condition for a snapshot where a source holds or held it.
-	inSource func(in input.Target, parent *setting.Parent, t *input.Tenure, c *promotion.Condition)
+	inSource func(in input.Target, parent *setting.Parent, t *input.Period, c *promotion.Condition)
 	// ofVersions evaluates the condition by what registries report, also in a
 	// checkout.
 	ofVersions func(in input.Target, parent *setting.Parent, moves []promotion.Move, c *promotion.Condition)
@@ -107,7 +107,7 @@ func ofParent(in input.Target, index int, moves []promotion.Move) []promotion.Co
 		}
 	} else {
 		for _, source := range in.Behind(index) {
-			conditions = inSource(conditions, configured, in, parent, source, input.TenureOf(in, source, moves), moves)
+			conditions = inSource(conditions, configured, in, parent, source, input.PeriodOf(in, source, moves), moves)
 		}
 	}
 	for _, pc := range configured {
@@ -121,16 +121,16 @@ func ofParent(in input.Target, index int, moves []promotion.Move) []promotion.Co
 	return conditions
 }
 
-// InSource evaluates the conditions of a parent for a tenure of a source.
-func InSource(in input.Target, parent *setting.Parent, source promotion.Target, t *input.Tenure) []promotion.Condition {
+// InSource evaluates the conditions of a parent for a period of a source.
+func InSource(in input.Target, parent *setting.Parent, source promotion.Target, t *input.Period) []promotion.Condition {
 	return inSource(nil, configuredConditions(parent), in, parent, source, t, nil)
 }
 
-// inSource appends the configured conditions of a parent for a tenure of a source. A
-// snapshot that was never there has no tenure, and meets none. Those that are bypassed for the
+// inSource appends the configured conditions of a parent for a period of a source. A
+// snapshot that was never there has no period, and meets none. Those that are bypassed for the
 // moves pass.
 func inSource(conditions []promotion.Condition, configured []parentCondition, in input.Target, parent *setting.Parent,
-	source promotion.Target, t *input.Tenure, moves []promotion.Move,
+	source promotion.Target, t *input.Period, moves []promotion.Move,
 ) []promotion.Condition {
 	for _, pc := range configured {
 		if pc.inSource == nil || !in.Spend(input.ConditionSteps) {

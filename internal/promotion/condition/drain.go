@@ -70,7 +70,7 @@ func StarvedSoaks(in input.Target) []promotion.Condition {
 			continue
 		}
 		in := in.For(otherConditions[ofStarvedSoak])
-		soaked := func(t input.Tenure) bool {
+		soaked := func(t input.Period) bool {
 			until := t.Until
 			if !t.Past {
 				until = in.Now()
@@ -81,7 +81,7 @@ func StarvedSoaks(in input.Target) []promotion.Condition {
 			continue
 		}
 		replaced := 0
-		for _, t := range input.TenuresOf(in, i) {
+		for _, t := range input.PeriodsOf(in, i) {
 			if soaked(t) {
 				break
 			}

@@ -18,7 +18,7 @@ func healthy(all []parentCondition, parent *setting.Parent) []parentCondition {
 	return append(all, parentCondition{name: "healthy", inSource: isHealthy})
 }
 
-func isHealthy(in input.Target, _ *setting.Parent, t *input.Tenure, c *promotion.Condition) {
+func isHealthy(in input.Target, _ *setting.Parent, t *input.Period, c *promotion.Condition) {
 	if t.Monitored == nil {
 		c.State, c.Reason = promotion.Blocked, "it is not monitored there: add health to the environment"
 		return
@@ -45,7 +45,7 @@ func isHealthy(in input.Target, _ *setting.Parent, t *input.Tenure, c *promotion
 
 // healthyFor is the soak of a parent that is monitored: it counts from when the snapshot became
 // healthy, and starts again when it was degraded or missing.
-func healthyFor(in input.Target, t *input.Tenure, soak time.Duration, c *promotion.Condition) {
+func healthyFor(in input.Target, t *input.Period, soak time.Duration, c *promotion.Condition) {
 	reported, note := input.Reported(in, t)
 	since := earlier(reported.HealthySince, in.Now())
 	failure := input.Failure(in, t)

@@ -19,7 +19,7 @@ func soak(all []parentCondition, parent *setting.Parent) []parentCondition {
 	return append(all, parentCondition{name: "soak", value: schedule.FormatDuration(parent.Soak), inSource: soaked})
 }
 
-func soaked(in input.Target, parent *setting.Parent, t *input.Tenure, c *promotion.Condition) {
+func soaked(in input.Target, parent *setting.Parent, t *input.Period, c *promotion.Condition) {
 	if t.Monitored != nil {
 		healthyFor(in, t, parent.Soak, c)
 		return

@@ -80,19 +80,19 @@ type candidate struct {
 // what the target has, at what users do not want here, and at what would move
 // back: nothing older than these is wanted.
 func choose(in input.Target) candidate {
-	latest := newCandidate(in, newSourceTenures(in, input.Latest(in)), 0)
+	latest := newCandidate(in, newSourcePeriods(in, input.Latest(in)), 0)
 	if latest.why.Message == "" {
 		passes, last := judge(in, latest)
 		if passes && last || promotion.OnlyForm(latest.moves) {
 			return latest
 		}
 	}
-	all := newSourceTenures(in, input.Tenures(in))
+	all := newSourcePeriods(in, input.Periods(in))
 	var newest candidate  // to wait for, if none passes
 	var passing candidate // the newest one that passes, while a request may be for an older one
-	for i := range all.tenures[0] {
+	for i := range all.periods[0] {
 		c := latest
-		if i > 0 || len(all.tenures) > 1 { // several sources may agree in the past
+		if i > 0 || len(all.periods) > 1 { // several sources may agree in the past
 			c = newCandidate(in, all, i)
 		}
 		if c.why.Message == "" && len(c.moves) == 0 && i > 0 {
@@ -139,18 +139,18 @@ func judge(in input.Target, c candidate) (passes, last bool) {
 	return true, !input.RequestsSnapshot(in)
 }
 
-// newCandidate combines tenure i of the first source with the tenures of the other
+// newCandidate combines period i of the first source with the periods of the other
 // sources that agree with it.
-func newCandidate(in input.Target, of sourceTenures, i int) candidate {
-	tenures := of.tenures
+func newCandidate(in input.Target, of sourcePeriods, i int) candidate {
+	periods := of.periods
 	chosen := make([]int, 1, len(in.Sources))
 	chosen[0] = i
 	for len(chosen) < len(in.Sources) {
-		chosen = append(chosen, agreeingTenure(in, of, chosen))
+		chosen = append(chosen, agreeingPeriod(in, of, chosen))
 	}
-	c := candidate{past: tenures[0][i].Past}
+	c := candidate{past: periods[0][i].Past}
 	for n, ref := range in.Refs {
-		wanted, from, why := wantedVersion(in, tenures, chosen, n)
+		wanted, from, why := wantedVersion(in, periods, chosen, n)
 		if from == "" || why.Message != "" {
 			c.why = cmp.Or(c.why, why)
 			continue
@@ -177,16 +177,16 @@ func conditionsOf(in input.Target, moves []promotion.Move) []promotion.Condition
 	return slices.Concat(condition.Admissions(in, moves), condition.VerifyImages(in, moves, in.CurrentFact), condition.OfParents(in, moves))
 }
 
-// sourceTenures is what the sources have and had, with what was found out about that: each candidate is compared with each
-// tenure.
-type sourceTenures struct {
-	tenures   [][]input.Tenure                                 // by index of Target.Sources, newest first
-	withdrawn func(source, tenure int) (why string, gone bool) // see input.Withdrawn
-	passes    func(source, tenure int) bool                    // see passesConditions
+// sourcePeriods is what the sources have and had, with what was found out about that: each candidate is compared with each
+// period.
+type sourcePeriods struct {
+	periods   [][]input.Period                                 // by index of Target.Sources, newest first
+	withdrawn func(source, period int) (why string, gone bool) // see input.Withdrawn
+	passes    func(source, period int) bool                    // see passesConditions
 }
 
-func newSourceTenures(in input.Target, tenures [][]input.Tenure) sourceTenures {
-	type place struct{ source, tenure int }
+func newSourcePeriods(in input.Target, periods [][]input.Period) sourcePeriods {
+	type place struct{ source, period int }
 	type withdrawal struct {
 		why  string
 		gone bool
@@ -195,7 +195,7 @@ func newSourceTenures(in input.Target, tenures [][]input.Tenure) sourceTenures {
 	withdrawn := func(k, j int) (string, bool) {
 		found, known := withdrawals[place{k, j}]
 		if !known {
-			found.why, found.gone = input.Withdrawn(in, tenures[k], j)
+			found.why, found.gone = input.Withdrawn(in, periods[k], j)
 			withdrawals[place{k, j}] = found
 		}
 		return found.why, found.gone
@@ -203,22 +203,22 @@ func newSourceTenures(in input.Target, tenures [][]input.Tenure) sourceTenures {
 	passes := func(k, j int) bool {
 		found, known := passed[place{k, j}]
 		if !known {
-			found = passesConditions(in, in.Sources[k], tenures[k][j])
+			found = passesConditions(in, in.Sources[k], periods[k][j])
 			passed[place{k, j}] = found
 		}
 		return found
 	}
-	return sourceTenures{tenures, withdrawn, passes}
+	return sourcePeriods{periods, withdrawn, passes}
 }
 
-// agreeingTenure returns the newest tenure of the next source that agrees with the
+// agreeingPeriod returns the newest period of the next source that agrees with the
 // chosen ones, preferably one that passes its conditions. If none agrees, it is
 // the current one, to show the difference.
-func agreeingTenure(in input.Target, of sourceTenures, chosen []int) int {
+func agreeingPeriod(in input.Target, of sourcePeriods, chosen []int) int {
 	k := len(chosen)
 	agreeing := -1
-	for j, t := range of.tenures[k] {
-		if !agrees(in, of.tenures, chosen, t) {
+	for j, t := range of.periods[k] {
+		if !agrees(in, of.periods, chosen, t) {
 			continue
 		}
 		if _, gone := of.withdrawn(k, j); !gone && of.passes(k, j) {
@@ -231,13 +231,13 @@ func agreeingTenure(in input.Target, of sourceTenures, chosen []int) int {
 	return max(agreeing, 0)
 }
 
-func agrees(in input.Target, tenures [][]input.Tenure, chosen []int, t input.Tenure) bool {
+func agrees(in input.Target, periods [][]input.Period, chosen []int, t input.Period) bool {
 	for k, j := range chosen {
 		if !in.Spend(1 + len(in.Refs)) {
 			return false
 		}
 		for c := range in.Refs {
-			a, b := tenures[k][j].Versions[c], t.Versions[c]
+			a, b := periods[k][j].Versions[c], t.Versions[c]
 			if !promotion.IsNone(a) && !promotion.IsNone(b) && !promotion.SameRollout(a, b) {
 				return false
 			}
@@ -246,9 +246,9 @@ func agrees(in input.Target, tenures [][]input.Tenure, chosen []int, t input.Ten
 	return true
 }
 
-// passesConditions reports whether a tenure of a source meets all conditions of
+// passesConditions reports whether a period of a source meets all conditions of
 // the parents that lead to the source.
-func passesConditions(in input.Target, source promotion.Target, t input.Tenure) bool {
+func passesConditions(in input.Target, source promotion.Target, t input.Period) bool {
 	for i := range in.Settings.After {
 		if !in.Spend(1 + len(in.Behind(i))) {
 			return false
@@ -267,10 +267,10 @@ func passesConditions(in input.Target, source promotion.Target, t input.Tenure) 
 // and a source that has it. Sources without a reference to the component do not
 // count.
 func wantedVersion(
-	in input.Target, tenures [][]input.Tenure, chosen []int, n int,
+	in input.Target, periods [][]input.Period, chosen []int, n int,
 ) (wanted image.Version, from string, why promotion.Reason) {
 	for k, source := range in.Sources {
-		t := tenures[k][chosen[k]]
+		t := periods[k][chosen[k]]
 		version := t.Versions[n]
 		if t.Unclear != nil && t.Unclear[n].Message != "" {
 			return wanted, "", t.Unclear[n]
@@ -305,7 +305,7 @@ func movesBack(in input.Target, moves []promotion.Move) promotion.Reason {
 
 // sourceConditions are the reasons for which moves are no longer promoted from a
 // source that has or had them.
-func sourceConditions(in input.Target, of sourceTenures, chosen []int, moves []promotion.Move) []promotion.Condition {
+func sourceConditions(in input.Target, of sourcePeriods, chosen []int, moves []promotion.Move) []promotion.Condition {
 	var conditions []promotion.Condition
 	refuse := func(source promotion.Target, why string) {
 		conditions = append(conditions, promotion.Condition{Name: source.Environment, State: promotion.Failed, Reason: why})

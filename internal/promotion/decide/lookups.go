@@ -208,7 +208,7 @@ func sourceVersions(in input.Target, i int) []image.Version {
 		return versions
 	}
 	for k := range in.Sources {
-		for _, t := range input.TenuresOf(in, k) {
+		for _, t := range input.PeriodsOf(in, k) {
 			ref := in.Refs[i]
 			version := t.Versions[i]
 			if promotion.IsNone(version) {

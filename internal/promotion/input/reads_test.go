@@ -51,9 +51,9 @@ func TestTarget_methodsNoteWhatTheyRead(t *testing.T) {
 		{"Registry", open, func(in input.Target) { in.Registry() }, input.Registry},
 		{"Others", open, func(in input.Target) { in.Others() }, input.OtherTargets},
 		{"History", open, func(in input.Target) { in.History() }, input.Past},
-		{"Checks", open, func(in input.Target) { input.Checks(in, &input.Tenure{}) }, input.Forge},
-		{"Reported", open, func(in input.Target) { input.Reported(in, &input.Tenure{}) }, input.Health},
-		{"Failure", open, func(in input.Target) { input.Failure(in, &input.Tenure{}) }, input.Health | input.Time | input.UserDecisions},
+		{"Checks", open, func(in input.Target) { input.Checks(in, &input.Period{}) }, input.Forge},
+		{"Reported", open, func(in input.Target) { input.Reported(in, &input.Period{}) }, input.Health},
+		{"Failure", open, func(in input.Target) { input.Failure(in, &input.Period{}) }, input.Health | input.Time | input.UserDecisions},
 	}
 	for _, test := range tests {
 		var taken input.Reads

@@ -47,8 +47,8 @@ type Subject struct {
 	behind  [][]promotion.Target // the sources behind each parent
 	open    *promotion.Open      // pull request of the target; nil: none
 	all     []Ref                // also those that stay behind, see WithRefs
-	latest  [][]Tenure           // one tenure of each source: what it has now
-	tenures [][]Tenure           // of each source; nil: nothing asked for them yet, see TenuresOf
+	latest  [][]Period           // one period of each source: what it has now
+	periods [][]Period           // of each source; nil: nothing asked for them yet, see PeriodsOf
 	now     time.Time
 	taken   *Reads // what the decisions about the application read so far
 }
@@ -234,7 +234,7 @@ type Landed struct {
 }
 
 // Landings yields what was in a target, newest first. What is reported about it is not history:
-// see Tenure.
+// see Period.
 func (h History) Landings(at promotion.Target) iter.Seq[Landed] {
 	return func(yield func(Landed) bool) {
 		for i := range h.obs.Landings[at] {

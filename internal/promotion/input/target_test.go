@@ -65,8 +65,8 @@ func TestTarget_parts(t *testing.T) {
 		for _, ref := range one.Refs {
 			text += " " + ref.Component
 		}
-		for _, tenures := range input.Latest(one) {
-			for _, v := range tenures[0].Versions {
+		for _, periods := range input.Latest(one) {
+			for _, v := range periods[0].Versions {
 				text += " " + versionText(v)
 			}
 		}

@@ -10,10 +10,10 @@ import (
 	"promoter/internal/promotion"
 )
 
-// Tenure is the time for which one snapshot was in a source: consecutive landings
+// Period is the time for which one snapshot was in a source: consecutive landings
 // that are the same rollout to the components of the target. A landing that moved
 // only other components does not end it.
-type Tenure struct {
+type Period struct {
 	Versions []image.Version    // by index of Target.Refs; zero: the source has no reference
 	Since    time.Time          // since when provably; zero: unknown
 	Until    time.Time          // zero: it is still there
@@ -31,8 +31,8 @@ type Tenure struct {
 	oldest     []int // by index of Target.Refs, see oldestWith
 }
 
-// Checks returns the statuses of the newest landing of a tenure.
-func Checks(in Target, t *Tenure) []promotion.Check {
+// Checks returns the statuses of the newest landing of a period.
+func Checks(in Target, t *Period) []promotion.Check {
 	in.reads(Forge)
 	if t.newest == nil {
 		return nil
@@ -40,16 +40,16 @@ func Checks(in Target, t *Tenure) []promotion.Check {
 	return t.newest.Checks
 }
 
-// Reported returns the health of a tenure, and the note about a report that does not count, see
+// Reported returns the health of a period, and the note about a report that does not count, see
 // promotion.Landing.
-func Reported(in Target, t *Tenure) (health.State, string) {
+func Reported(in Target, t *Period) (health.State, string) {
 	in.reads(Health)
 	return t.health, t.healthNote
 }
 
-// Failure returns why a tenure counts as failed in its source; nil: it does not. What another
+// Failure returns why a period counts as failed in its source; nil: it does not. What another
 // snapshot replaced fails only by what is recorded: nothing reports about it any more.
-func Failure(in Target, t *Tenure) *promotion.Reason {
+func Failure(in Target, t *Period) *promotion.Reason {
 	in.reads(Health | Time | UserDecisions)
 	switch {
 	case t.newest == nil:
@@ -65,13 +65,13 @@ func Failure(in Target, t *Tenure) *promotion.Reason {
 
 // Own returns what the history proves to be in the target now, to read what is reported about
 // it; false if it proves nothing, or the target is not monitored.
-func Own(in Target) (Tenure, bool) {
+func Own(in Target) (Period, bool) {
 	monitored := promotion.MonitoredBy(in.obs, in.Target)
 	landings := in.obs.Landings[in.Target]
 	if monitored == nil || len(landings) == 0 {
-		return Tenure{Monitored: monitored}, false
+		return Period{Monitored: monitored}, false
 	}
-	own := Tenure{Monitored: monitored, source: in.Target, newest: &landings[0]}
+	own := Period{Monitored: monitored, source: in.Target, newest: &landings[0]}
 	own.withHealth(landings[0])
 	return own, true
 }
@@ -79,38 +79,38 @@ func Own(in Target) (Tenure, bool) {
 // findLatest finds what the sources hold now. Most targets take that, so the past is read only
 // when a decision needs it.
 func findLatest(in Target) {
-	in.latest = make([][]Tenure, len(in.Sources))
-	in.tenures = make([][]Tenure, len(in.Sources))
+	in.latest = make([][]Period, len(in.Sources))
+	in.periods = make([][]Period, len(in.Sources))
 	for i, source := range in.Sources {
-		in.latest[i] = tenuresIn(in, source, false)
+		in.latest[i] = periodsIn(in, source, false)
 	}
 }
 
-// Latest returns what each source of a target has now, as its only tenure.
-func Latest(in Target) [][]Tenure { return in.latest }
+// Latest returns what each source of a target has now, as its only period.
+func Latest(in Target) [][]Period { return in.latest }
 
-// Tenures returns the tenures of each source of a target, newest first.
-func Tenures(in Target) [][]Tenure {
+// Periods returns the periods of each source of a target, newest first.
+func Periods(in Target) [][]Period {
 	for i := range in.Sources {
-		TenuresOf(in, i)
+		PeriodsOf(in, i)
 	}
-	return in.tenures
+	return in.periods
 }
 
-// TenuresOf returns the tenures of source i, newest first.
-func TenuresOf(in Target, i int) []Tenure {
-	if in.tenures[i] == nil {
-		in.tenures[i] = tenuresIn(in, in.Sources[i], true)
+// PeriodsOf returns the periods of source i, newest first.
+func PeriodsOf(in Target, i int) []Period {
+	if in.periods[i] == nil {
+		in.periods[i] = periodsIn(in, in.Sources[i], true)
 	}
-	return in.tenures[i]
+	return in.periods[i]
 }
 
-// tenuresIn returns what a source holds now and, with past, what it held before.
+// periodsIn returns what a source holds now and, with past, what it held before.
 // If the files of the source do not determine a snapshot, that is all: what landed before
 // cannot be compared with it.
-func tenuresIn(in Target, source promotion.Target, past bool) []Tenure {
+func periodsIn(in Target, source promotion.Target, past bool) []Period {
 	in = in.For(rows[ofSources])
-	found := []Tenure{currentTenure(in, source)}
+	found := []Period{currentPeriod(in, source)}
 	if found[0].Unclear != nil {
 		return found
 	}
@@ -140,7 +140,7 @@ func tenuresIn(in Target, source promotion.Target, past bool) []Tenure {
 		if !complete {
 			break
 		}
-		before := Tenure{
+		before := Period{
 			Versions: versions, Since: landing.At, Until: landing.Until,
 			Past: true, Reverted: landing.Reverted,
 			Monitored: found[0].Monitored, source: source, newest: landing,
@@ -151,9 +151,9 @@ func tenuresIn(in Target, source promotion.Target, past bool) []Tenure {
 	return found
 }
 
-// currentTenure is what the files of a source say now.
-func currentTenure(in Target, source promotion.Target) Tenure {
-	current := Tenure{Versions: make([]image.Version, len(in.Refs)), source: source}
+// currentPeriod is what the files of a source say now.
+func currentPeriod(in Target, source promotion.Target) Period {
+	current := Period{Versions: make([]image.Version, len(in.Refs)), source: source}
 	others := in.Others()
 	for i, ref := range in.Refs {
 		there, found := others.Ref(source, ref.Component)
@@ -217,54 +217,54 @@ func versionsOf(in Target, landed promotion.Snapshot, current []image.Version) (
 	return versions, true
 }
 
-// Withdrawn returns why a past tenure is no longer promoted from its source: a
+// Withdrawn returns why a past period is no longer promoted from its source: a
 // user reverted it, or the source itself went back from it.
-func Withdrawn(in Target, tenures []Tenure, i int) (string, bool) {
-	if !tenures[i].Past {
+func Withdrawn(in Target, periods []Period, i int) (string, bool) {
+	if !periods[i].Past {
 		return "", false
 	}
-	if tenures[i].Reverted {
+	if periods[i].Reverted {
 		return "it was reverted there", true
 	}
 	for c := range in.Refs {
-		if wentBack(in, tenures, i, c) {
+		if wentBack(in, periods, i, c) {
 			return "a later change there moved back", true
 		}
 	}
 	return "", false
 }
 
-// wentBack reports whether a source moved a component back from a past tenure: a
+// wentBack reports whether a source moved a component back from a past period: a
 // later version is older, or had been there before.
-func wentBack(in Target, tenures []Tenure, i, component int) bool {
-	was := tenures[i].Versions[component]
-	for j := range tenures[:i] {
+func wentBack(in Target, periods []Period, i, component int) bool {
+	was := periods[i].Versions[component]
+	for j := range periods[:i] {
 		if !in.Spend(1) {
 			return false
 		}
-		now := tenures[j].Versions[component]
+		now := periods[j].Versions[component]
 		if promotion.SameRollout(was, now) {
 			continue
 		}
-		if oldestWith(in, tenures, j, component) > i || IsNewer(was, now, in.Policies[in.Refs[component].Component]) {
+		if oldestWith(in, periods, j, component) > i || IsNewer(was, now, in.Policies[in.Refs[component].Component]) {
 			return true
 		}
 	}
 	return false
 }
 
-// oldestWith returns the index of the oldest tenure with the version of a component that tenure i has. It is looked
-// for once: each past tenure is compared with all later ones.
-func oldestWith(in Target, tenures []Tenure, i, component int) int {
-	t := &tenures[i]
+// oldestWith returns the index of the oldest period with the version of a component that period i has. It is looked
+// for once: each past period is compared with all later ones.
+func oldestWith(in Target, periods []Period, i, component int) int {
+	t := &periods[i]
 	if t.oldest == nil {
 		t.oldest = make([]int, len(in.Refs))
 		for c := range in.Refs {
-			if !in.Spend(len(tenures)) {
+			if !in.Spend(len(periods)) {
 				return i
 			}
-			t.oldest[c] = len(tenures) - 1
-			for t.oldest[c] > i && !promotion.SameRollout(tenures[t.oldest[c]].Versions[c], t.Versions[c]) {
+			t.oldest[c] = len(periods) - 1
+			for t.oldest[c] > i && !promotion.SameRollout(periods[t.oldest[c]].Versions[c], t.Versions[c]) {
 				t.oldest[c]--
 			}
 		}
@@ -272,12 +272,12 @@ func oldestWith(in Target, tenures []Tenure, i, component int) int {
 	return t.oldest[component]
 }
 
-// TenureOf returns the newest tenure of a source that has the moves and the
+// PeriodOf returns the newest period of a source that has the moves and the
 // versions that the target would have beside them; nil: none had. The latter do not count
 // if a user named the moves.
-func TenureOf(in Target, source promotion.Target, moves []promotion.Move) *Tenure {
+func PeriodOf(in Target, source promotion.Target, moves []promotion.Move) *Period {
 	named := namedByUser(in, moves)
-	holds := func(t *Tenure) bool {
+	holds := func(t *Period) bool {
 		if !in.Spend(1 + len(in.Refs)) {
 			return false
 		}
@@ -303,18 +303,18 @@ func TenureOf(in Target, source promotion.Target, moves []promotion.Move) *Tenur
 	if latest := &Latest(in)[k][0]; holds(latest) {
 		return latest
 	}
-	tenures := TenuresOf(in, k)
-	for i := range tenures {
-		if holds(&tenures[i]) {
-			return &tenures[i]
+	periods := PeriodsOf(in, k)
+	for i := range periods {
+		if holds(&periods[i]) {
+			return &periods[i]
 		}
 	}
 	return nil
 }
 
-// withHealth adds the health of a landing to the tenure that it belongs to, from the newest to
+// withHealth adds the health of a landing to the period that it belongs to, from the newest to
 // the oldest. What is reported about a newer one takes precedence.
-func (t *Tenure) withHealth(l promotion.Landing) {
+func (t *Period) withHealth(l promotion.Landing) {
 	switch {
 	case !t.health.IsReported():
 		t.health = l.Health

@@ -31,9 +31,9 @@ func landing(name string, at, until int, texts ...string) promotion.Landing {
 	return l
 }
 
-// tenureText describes a tenure: its versions, how many hours before noon it began and ended, what
+// periodText describes a period: its versions, how many hours before noon it began and ended, what
 // marks it, and the newest of its landings.
-func tenureText(in input.Target, t input.Tenure) string {
+func periodText(in input.Target, t input.Period) string {
 	var words []string
 	for i, v := range t.Versions {
 		if t.Unclear != nil && t.Unclear[i].Message != "" {
@@ -64,10 +64,10 @@ func tenureText(in input.Target, t input.Tenure) string {
 	return strings.Join(words, " ")
 }
 
-// ofForge is a row that reads what is reported about tenures.
+// ofForge is a row that reads what is reported about periods.
 var ofForge = input.Row{Name: "reports", Reads: input.Everything}
 
-func TestTenures(t *testing.T) {
+func TestPeriods(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name     string
@@ -160,13 +160,13 @@ func TestTenures(t *testing.T) {
 				test.change(w)
 			}
 			in := w.input("staging/shop").For(ofForge)
-			if latest := input.Latest(in); len(latest) != 1 || len(latest[0]) != 1 || tenureText(in, latest[0][0]) != test.want[0] {
+			if latest := input.Latest(in); len(latest) != 1 || len(latest[0]) != 1 || periodText(in, latest[0][0]) != test.want[0] {
 				t.Errorf("the latest are %v", latest)
 			}
 			for range 2 { // they are kept
 				var got []string
-				for _, tenure := range input.Tenures(in)[0] {
-					got = append(got, tenureText(in, tenure))
+				for _, period := range input.Periods(in)[0] {
+					got = append(got, periodText(in, period))
 				}
 				if diff := gocmp.Diff(test.want, got); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
@@ -223,12 +223,12 @@ func TestReported_ofSeveralLandings(t *testing.T) {
 			before.Health, before.HealthNote = degraded, "before"
 			w.landed("dev/shop", newer, older, before)
 			in := w.input("staging/shop").For(ofForge)
-			tenures := input.TenuresOf(in, 0)
-			got, note := input.Reported(in, &tenures[0])
+			periods := input.PeriodsOf(in, 0)
+			got, note := input.Reported(in, &periods[0])
 			if diff := gocmp.Diff(test.want, got); diff != "" || note != "older" {
 				t.Errorf("note %q (-want +got):\n%s", note, diff)
 			}
-			if got, note := input.Reported(in, &tenures[1]); got.Status != health.Degraded || note != "before" {
+			if got, note := input.Reported(in, &periods[1]); got.Status != health.Degraded || note != "before" {
 				t.Errorf("before: %s, %s", got.Status, note)
 			}
 			own, known := input.Own(w.input("dev/shop"))
@@ -302,14 +302,14 @@ func TestFailure(t *testing.T) {
 	w.landed("dev/shop", landings...)
 	w.decides(state.Fail(state.Target(target("dev/shop")), state.Failure{Snapshot: landings[1].Snapshot.ID(), Reason: "recorded"}, nil, nil))
 	in := w.input("staging/shop").For(ofForge)
-	tenures := input.TenuresOf(in, 0)
-	unmonitored := tenures[0]
+	periods := input.PeriodsOf(in, 0)
+	unmonitored := periods[0]
 	unmonitored.Monitored = nil
-	tenures = append(tenures, unmonitored, input.Tenure{Monitored: tenures[0].Monitored})
+	periods = append(periods, unmonitored, input.Period{Monitored: periods[0].Monitored})
 	var got []string
-	for i := range tenures {
+	for i := range periods {
 		text := ""
-		if why := input.Failure(in, &tenures[i]); why != nil {
+		if why := input.Failure(in, &periods[i]); why != nil {
 			text = why.Message
 		}
 		got = append(got, text)
@@ -326,7 +326,7 @@ func TestWithdrawn(t *testing.T) {
 	tests := []struct {
 		name     string
 		landings []promotion.Landing // of dev, whose files have the first one
-		want     []string            // by tenure; empty: it is not withdrawn
+		want     []string            // by period; empty: it is not withdrawn
 	}{
 		{"newer ones replaced it", []promotion.Landing{
 			landing("", 1, 0, "web:1.5.0@A"), landing("", 2, 1, "web:1.4.0@B"),
@@ -357,12 +357,12 @@ func TestWithdrawn(t *testing.T) {
 			}
 			w.landed("dev/shop", test.landings...)
 			in := w.input("staging/shop")
-			tenures := input.TenuresOf(in, 0)
+			periods := input.PeriodsOf(in, 0)
 			var got []string
-			for i := range tenures {
-				why, gone := input.Withdrawn(in, tenures, i)
+			for i := range periods {
+				why, gone := input.Withdrawn(in, periods, i)
 				if gone != (why != "") {
-					t.Errorf("tenure %d: %t, %q", i, gone, why)
+					t.Errorf("period %d: %t, %q", i, gone, why)
 				}
 				got = append(got, why)
 			}
@@ -373,16 +373,16 @@ func TestWithdrawn(t *testing.T) {
 	}
 }
 
-// The tenure of moves has their versions, and beside them those that the target has. A user who
+// The period of moves has their versions, and beside them those that the target has. A user who
 // names the versions of the moves takes them whatever was beside them.
-func TestTenureOf(t *testing.T) {
+func TestPeriodOf(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
 		source string // an environment
 		moves  string
 		named  string // by a request
-		want   string // the newest landing of the tenure; empty: none
+		want   string // the newest landing of the period; empty: none
 	}{
 		{name: "the latest", source: "dev", moves: "web:1.5.0@A worker:1.5.0@A", want: "three"},
 		{name: "a past one", source: "dev", moves: "web:1.4.0@B", want: "two"},
@@ -416,8 +416,8 @@ func TestTenureOf(t *testing.T) {
 				moves = append(moves, promotion.Move{Component: component, To: pinned.Version})
 			}
 			got := ""
-			if tenure := input.TenureOf(in, target(test.source+"/shop"), moves); tenure != nil {
-				got = input.Checks(in, tenure)[0].Name
+			if period := input.PeriodOf(in, target(test.source+"/shop"), moves); period != nil {
+				got = input.Checks(in, period)[0].Name
 			}
 			if got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
