@@ -70,7 +70,7 @@ func (t targetReader) landings(ctx context.Context) ([]promotion.Landing, error)
 	if err != nil {
 		return nil, err
 	}
-	history, err := t.read(ctx, landed[t.target], true)
+	history, err := t.read(ctx, landed[t.target], needs[branch].targets[t.target])
 	return history.landings, err
 }
 

@@ -83,14 +83,6 @@ func (h *healthReader) read(ctx context.Context, t targetReader, landings []prom
 		wanted = min(len(landings), maxCheckedLandings)
 	}
 	branch := h.chainOf(t.head())
-	first, err := t.firstWith(ctx, landings[0], branch)
-	if err != nil {
-		return nil, err
-	}
-	landings[0].First = first
-	for i := range landings[1:] {
-		landings[i+1].First = landings[i+1].Commit
-	}
 	known, err := h.known(ctx, t.target, landings[:wanted])
 	if err != nil {
 		return nil, err
@@ -331,40 +323,4 @@ func (h *healthReader) deployments(ctx context.Context, environment string) ([]h
 	}
 	h.deployed[environment] = reports
 	return reports, nil
-}
-
-// firstWith returns the oldest commit that has the current versions without interruption.
-// That is the commit of the landing, unless a user brought them.
-func (t targetReader) firstWith(ctx context.Context, current promotion.Landing, branch *chain) (string, error) {
-	head := t.head()
-	if current.Commit != head {
-		return current.Commit, nil
-	}
-	touches := t.o.touches(t.target)
-	first := head
-	for i := range maxFirst {
-		commit, found, err := branch.at(i)
-		if err != nil || !found {
-			return first, err
-		}
-		first = commit.ID
-		if commit.Shallow || len(commit.Parents) == 0 {
-			break
-		}
-		changed, err := t.from.Objects.Changed(commit.Parents[0], commit.ID)
-		if err != nil {
-			return "", err
-		}
-		if !slices.ContainsFunc(changed, touches) {
-			continue
-		}
-		files, read, err := t.from.Past.Try(ctx, t.target, commit.Parents[0])
-		if err == nil && !read {
-			break
-		}
-		if err != nil || !containsSnapshot(files, current.Snapshot) {
-			return first, err
-		}
-	}
-	return first, nil
 }

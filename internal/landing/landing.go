@@ -102,7 +102,7 @@ func (r Reader) Read(ctx context.Context, o Observed, failures *repo.Collector) 
 		for _, target := range sortedTargets(need.targets) {
 			history, err := targetHistory{}, branchErr
 			if err == nil {
-				history, err = r.in(o, target).readAll(ctx, monitored, verified[target], need.targets[target].current)
+				history, err = r.in(o, target).readAll(ctx, monitored, verified[target], need.targets[target])
 			}
 			if err != nil {
 				err = fmt.Errorf("read the history of %s: %w", branch, err)

@@ -21,11 +21,14 @@ type PastFiles struct {
 	config *config.Config
 	trees  map[string]repo.Tree // by environment and commit
 	tried  *budget.Budget       // see Try
+
+	changes map[string][]string // see changed
+	reads   int                 // see mayRead
 }
 
 // NewPastFiles reads them with a config of now.
 func NewPastFiles(files repo.Files, c *config.Config) *PastFiles {
-	return &PastFiles{files: files, config: c, trees: map[string]repo.Tree{}, tried: ownBudget(maxTried)}
+	return &PastFiles{files: files, config: c, trees: map[string]repo.Tree{}, tried: ownBudget(maxTried), changes: map[string][]string{}}
 }
 
 // ownBudget is one besides that of the reconciliation. Every resource has a limit in it.
@@ -74,4 +77,25 @@ func (p *PastFiles) Try(ctx context.Context, target promotion.Target, commit str
 		return promotion.Current{}, false, nil
 	}
 	return files, err == nil, err
+}
+
+// changed returns the paths that a commit changed, compared with its first parent. The targets of a branch ask for the
+// same commits.
+func (p *PastFiles) changed(objects repo.Contents, commit repo.Commit) ([]string, error) {
+	if paths, known := p.changes[commit.ID]; known {
+		return paths, nil
+	}
+	paths, err := objects.Changed(commit.Parents[0], commit.ID)
+	if err != nil {
+		return nil, fmt.Errorf("compare %.7s with its parent: %w", commit.ID, err)
+	}
+	p.changes[commit.ID] = paths
+	return paths, nil
+}
+
+// mayRead counts a reading of files that only adds to what is known, and reports whether there are not too many in this
+// reconciliation.
+func (p *PastFiles) mayRead() bool {
+	p.reads++
+	return p.reads <= maxWrittenReads
 }

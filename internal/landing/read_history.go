@@ -196,24 +196,3 @@ func claimsOf(objects repo.Commits, commit repo.Commit) []claim {
 	}
 	return claims
 }
-
-// Claimed returns the targets that the trailers of new commits name, back to a known commit. It
-// returns false if that is not among so many commits: the branch was moved back, say.
-func (r Reader) Claimed(head, known string, most int) ([]promotion.Target, bool) {
-	if head == known {
-		return nil, true
-	}
-	var claimed []promotion.Target
-	for commit, err := range repo.FirstParents(r.Objects, head, most) {
-		if err != nil {
-			return nil, false
-		}
-		if commit.ID == known {
-			return claimed, true
-		}
-		for _, c := range claimsOf(r.Objects, commit) {
-			claimed = append(claimed, c.Target)
-		}
-	}
-	return nil, false
-}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
@@ -46,8 +45,8 @@ type targetHistory struct {
 func (t targetReader) head() string { return t.o.Heads[t.o.Promotion.BaseOf(t.target)] }
 
 // readAll reads all that is needed about the target, with the health of its landings.
-func (t targetReader) readAll(ctx context.Context, monitored *healthReader, found landings, current bool) (targetHistory, error) {
-	history, err := t.read(ctx, found, current)
+func (t targetReader) readAll(ctx context.Context, monitored *healthReader, found landings, need targetNeed) (targetHistory, error) {
+	history, err := t.read(ctx, found, need)
 	if err != nil {
 		return history, err
 	}
@@ -62,11 +61,15 @@ func (t targetReader) readAll(ctx context.Context, monitored *healthReader, foun
 
 // read completes the landings that were found with what only the forge knows, where the
 // current landing is needed.
-func (t targetReader) read(ctx context.Context, found landings, current bool) (targetHistory, error) {
+func (t targetReader) read(ctx context.Context, found landings, need targetNeed) (targetHistory, error) {
 	var history targetHistory
-	if current {
+	var w walked
+	if need.current {
 		var err error
-		if found, err = t.addMerged(ctx, found); err != nil {
+		if w, err = t.walked(ctx, need.since); err != nil {
+			return history, err
+		}
+		if found, err = t.addMerged(ctx, found, w); err != nil {
 			return history, err
 		}
 	}
@@ -76,14 +79,14 @@ func (t targetReader) read(ctx context.Context, found landings, current bool) (t
 	}
 	var err error
 	history.reverted, err = t.reverted(ctx, found.all())
-	if err != nil || !current {
+	if err != nil || !need.current {
 		return history, err
 	}
-	landings, err := t.beforeForms(ctx, t.currentFirst(found.proven()))
+	deployments, err := t.beforeForms(ctx, t.currentFirst(found.proven(), w))
 	if err != nil {
 		return history, err
 	}
-	history.landings, history.changes = t.tenures(landings)
+	history.landings, history.changes = t.periods(deployments, w)
 	return history, t.readChecks(ctx, history.landings)
 }
 
@@ -94,7 +97,14 @@ func (t targetReader) readChecks(ctx context.Context, landings []promotion.Landi
 	if !repository.Features().Statuses || !t.o.anyChild(t.target, requires) {
 		return nil
 	}
-	for i := range landings[:min(len(landings), maxCheckedLandings)] {
+	read := 0
+	for i := range landings {
+		if landings[i].ByUser && i > 0 { // it is no candidate
+			continue
+		}
+		if read++; read > maxCheckedLandings {
+			break
+		}
 		checks, err := repo.ReadChecks(ctx, repository.Signals(), landings[i].Commit, t.o.Statuses)
 		landings[i].Checks = checks
 		if err != nil {
@@ -107,8 +117,8 @@ func (t targetReader) readChecks(ctx context.Context, landings []promotion.Landi
 // addMerged adds what only the forge knows about landings. Those of merged pull
 // requests get the time of the merge. A landed commit without trailers, such as a
 // squash with another message, gets them from the head that was merged.
-func (t targetReader) addMerged(ctx context.Context, found landings) (landings, error) {
-	merged, err := t.mergedPullRequests(ctx, found.proven())
+func (t targetReader) addMerged(ctx context.Context, found landings, w walked) (landings, error) {
+	merged, err := t.mergedPullRequests(ctx, found.proven(), w)
 	if err != nil || len(merged) == 0 {
 		return found, err
 	}
@@ -164,13 +174,13 @@ func (l *landing) mergedBy(pr scm.PullRequest) {
 
 // mergedPullRequests asks the forge for the merged pull requests of a target, unless
 // the time of its current landing is recorded, or does not matter.
-func (t targetReader) mergedPullRequests(ctx context.Context, found []promotion.Landing) ([]scm.PullRequest, error) {
+func (t targetReader) mergedPullRequests(ctx context.Context, found []promotion.Landing, w walked) ([]scm.PullRequest, error) {
 	settings := t.o.Promotion.Settings(t.target.Environment, t.target.Application)
 	if t.o.Promotion.PushOnly || settings.Land == setting.LandPush {
 		return nil, nil
 	}
-	if i := t.o.currentIndex(t.target, found); i >= 0 {
-		_, recorded := t.o.Promotion.State.SeenNow(state.Target(t.target), found[i].Snapshot.ID())
+	if t.o.currentIndex(t.target, found) >= 0 {
+		_, recorded := t.observed(t.currentFirst(found, w), w).seen[0]
 		// The time matters to a child that soaks, or when the target was resumed.
 		matters := t.o.anyChild(t.target, soaks) || !t.o.Promotion.State.ResumedAt(state.Target(t.target)).IsZero()
 		if recorded || !matters {
@@ -188,50 +198,6 @@ func (t targetReader) mergedPullRequests(ctx context.Context, found []promotion.
 	return slices.DeleteFunc(closed, func(pr scm.PullRequest) bool { return pr.State != scm.StateMerged || !pr.Head.Own }), nil
 }
 
-// currentFirst drops landings that repeat the one before, puts what the files contain at the
-// front, and marks what was reverted.
-func (t targetReader) currentFirst(found []promotion.Landing) []promotion.Landing {
-	var landings []promotion.Landing
-	for _, l := range found {
-		if n := len(landings); n > 0 && landings[n-1].Snapshot.ID() == l.Snapshot.ID() {
-			landings[n-1] = l // the oldest contiguous commit that contains it
-			continue
-		}
-		landings = append(landings, l)
-	}
-	at := t.o.currentIndex(t.target, landings)
-	for i := range landings[:max(at, 0)] {
-		landings[i].Reverted = true
-	}
-	switch {
-	case at > 0: // a user went back to it, at an unknown time
-		again := landings[at]
-		again.Commit = t.head()
-		again.At = time.Time{}
-		landings = slices.Insert(landings, 0, again)
-	case at < 0: // a user wrote what is there
-		landings = slices.Insert(landings, 0, promotion.Landing{Commit: t.head(), Snapshot: written(t.o.Promotion.Targets[t.target])})
-	}
-	for i := range landings {
-		landings[i].Reverted = landings[i].Reverted || slices.ContainsFunc(landings[:i], func(later promotion.Landing) bool {
-			return goesBack(landings[i], later.Snapshot) || goesBack(landings[i], later.Before)
-		})
-	}
-	return landings
-}
-
-// goesBack reports whether a later snapshot has what a landing replaced, whatever is the name
-// of the user who brought it. A revert may also be seen in what the next landing replaced.
-func goesBack(landed promotion.Landing, later promotion.Snapshot) bool {
-	for component, was := range landed.Before {
-		now := later[component].Version
-		if promotion.SameRollout(now, was.Version) && !promotion.SameRollout(now, landed.Snapshot[component].Version) {
-			return true
-		}
-	}
-	return false
-}
-
 // written returns the snapshot as the files of a target have it.
 func written(files promotion.Current) promotion.Snapshot {
 	snapshot := promotion.Snapshot{}
@@ -245,8 +211,11 @@ func written(files promotion.Current) promotion.Snapshot {
 
 // beforeForms adds the snapshot that a user had written before promoter wrote it in another
 // form: it is the same one, and may have been seen before.
-func (t targetReader) beforeForms(ctx context.Context, landings []promotion.Landing) ([]promotion.Landing, error) {
-	last := len(landings) - 1
+func (t targetReader) beforeForms(ctx context.Context, landings []deployed) ([]deployed, error) {
+	last := -1 // of those that began the current stay
+	for last+1 < len(landings) && landings[last+1].stay == landings[0].stay {
+		last++
+	}
 	if last < 0 || len(landings[last].Before) == 0 {
 		return landings, nil
 	}
@@ -267,38 +236,36 @@ func (t targetReader) beforeForms(ctx context.Context, landings []promotion.Land
 	if err != nil || len(files.References) == 0 {
 		return landings, err
 	}
-	before := promotion.Landing{Commit: landings[last].Commit, Snapshot: written(files)}
+	before := deployed{landings[last].Landing, landings[last].stay}
+	before.Landing = promotion.Landing{Commit: before.Commit, First: before.First, Snapshot: written(files)}
 	if _, seen := t.o.Promotion.State.SeenSince(state.Target(t.target), before.Snapshot.ID()); !seen {
 		return landings, nil
 	}
-	return append(landings, before), nil
+	before.Landing.Unclear, landings[last].Landing.Unclear = landings[last].Landing.Unclear, false
+	return slices.Insert(landings, last+1, before), nil
 }
 
-// tenures fills in from when until when each landing was current, as far as there is
-// proof. The time of a merge is remembered where a child soaks. A remembered time never
-// makes a soak begin before the one that the forge reports.
-func (t targetReader) tenures(landings []promotion.Landing) ([]promotion.Landing, []state.Change) {
+// periods fills in from when until when each landing was there, as far as there is proof: since it
+// was merged or first seen. The time of a merge is remembered where a child soaks.
+func (t targetReader) periods(deployments []deployed, w walked) ([]promotion.Landing, []state.Change) {
+	recorded := t.observed(deployments, w)
+	since := recorded.since(deployments)
 	var changes []state.Change
-	recorded := t.o.Promotion.State
-	target := state.Target(t.target)
-	for i := range landings {
-		l := &landings[i]
-		since := recorded.SeenSince
-		if i == 0 { // what was recorded of an earlier stay does not count for what came back
-			since = recorded.SeenNow
-		}
-		seen, known := since(target, l.Snapshot.ID())
-		if known && (l.At.IsZero() || i == 0 && seen.After(l.At)) {
-			l.At = seen
-		} else if i == 0 && !l.At.IsZero() && t.o.anyChild(t.target, soaks) {
-			changes = append(changes, state.FirstSeen(target, l.Snapshot.ID(), l.At))
-			recorded, _ = recorded.Apply(changes...) // an older landing may have the same snapshot
+	landings := make([]promotion.Landing, len(deployments))
+	until := t.o.Now
+	for i, d := range deployments {
+		merged := !d.At.IsZero()
+		d.At = since[d.stay]
+		if _, known := recorded.seen[d.stay]; i == 0 && merged && !known && !d.At.IsZero() && t.o.anyChild(t.target, soaks) {
+			changes = append(changes, state.FirstSeen(state.Target(t.target), d.Snapshot.ID(), d.First, d.At))
 		}
 		if i > 0 {
-			if l.Until = landings[i-1].At; l.Until.IsZero() {
-				l.Until = t.o.Now
+			if at := landings[i-1].At; !at.IsZero() {
+				until = at
 			}
+			d.Until = until
 		}
+		landings[i] = d.Landing
 	}
 	return landings, changes
 }

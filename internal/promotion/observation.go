@@ -298,9 +298,15 @@ type Landing struct {
 	HealthNote string
 	// Running is what runs in its place, if a source reports that and the versions are known.
 	Running *Running
-	// First is the oldest commit that has the snapshot without interruption, if the
-	// environment is monitored: Commit may be a later one, where a user brought it.
+	// First is the oldest commit that has the versions without interruption, as far as that is known: Commit may
+	// be a later one, where a user brought it or it was written in another form.
 	First string
+	// ByUser is set if no commit of promoter brought it.
+	ByUser bool
+	// Unclear is set if what was there before First is not known, or was no snapshot: nothing older continues it.
+	Unclear bool
+	// Earlier is set if the same versions were there before, and others in between.
+	Earlier bool
 }
 
 // Running is what a source reports to run in a target, where that is not what its files have.

@@ -44,7 +44,7 @@ func TestReconcile_pinTurnedOn(t *testing.T) {
 	w := unpinned(t)
 	w.run() // nothing differs
 	w.calm()
-	w.decide(state.FirstSeen(in("dev"), tagOnly(web, "1.0.0"), w.Clock.Now()))
+	w.decide(state.FirstSeen(in("dev"), tagOnly(web, "1.0.0"), "", w.Clock.Now()))
 	w.Clock.Add(2 * time.Hour)
 	w.pin()
 	w.run()
@@ -65,7 +65,7 @@ func TestReconcile_pinTurnedOn(t *testing.T) {
 func TestReconcile_closedPullRequestOfForm(t *testing.T) {
 	t.Parallel()
 	w := unpinned(t)
-	w.decide(state.FirstSeen(in("dev"), tagOnly(web, "1.0.0"), w.Clock.Now()))
+	w.decide(state.FirstSeen(in("dev"), tagOnly(web, "1.0.0"), "", w.Clock.Now()))
 	w.Clock.Add(2 * time.Hour)
 	w.pin()
 	w.run()

@@ -368,7 +368,7 @@ func TestReconcile_firstSeal(t *testing.T) {
 	t.Parallel()
 	w := newSealedWorld(t, manualProd)
 	w.forge(state.AddRequest(in("prod"), state.Request{Act: w.act("approved")}), state.Hold(in("dev"), w.act("incident")),
-		state.FirstSeen(in("staging"), "v1:a", w.Clock.Now()), state.Closed(in("staging"), 7, "nothing differs", w.Clock.Now()),
+		state.FirstSeen(in("staging"), "v1:a", "", w.Clock.Now()), state.Closed(in("staging"), 7, "nothing differs", w.Clock.Now()),
 		state.MarkProcessed(w.Clock.Now(), state.ProcessedComment{ID: 5, At: w.Clock.Now()}))
 	w.push(web, "1.1.0")
 	report := w.reconcile()

@@ -319,7 +319,11 @@ func (v *verdicts) Load(key string) (string, bool) {
 
 func (v *verdicts) Store(more map[string]string) error {
 	maps.Copy(v.all, more)
-	v.stored += len(more)
+	for key := range more {
+		if !strings.HasPrefix(key, "written ") { // what files had is remembered too
+			v.stored++
+		}
+	}
 	return nil
 }
 

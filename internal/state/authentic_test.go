@@ -20,7 +20,7 @@ func TestAuthentic_usersMayOnlyStopMore(t *testing.T) {
 	t.Parallel()
 	end, later := after(60), after(90)
 	sealed := apply(t, state.State{}, state.Hold(shop, act("ann", 1)), state.Reject(shop, reject(1, web2)),
-		state.Freeze("prod", act("ann", 1), &end), state.FirstSeen(blog, "v1:a", after(5)), state.Closed(blog, 7, "x", after(1)))
+		state.Freeze("prod", act("ann", 1), &end), state.FirstSeen(blog, "v1:a", "", after(5)), state.Closed(blog, 7, "x", after(1)))
 	request := state.Request{Act: act("mallory", 2)}
 	for name, c := range map[string]struct {
 		change  state.Change

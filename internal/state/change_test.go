@@ -50,7 +50,7 @@ func TestHold_keepsTheFirst(t *testing.T) {
 // A wide resume leaves alone what nothing stopped, and still covers it.
 func TestResume_touchesOnlyWhatIsStopped(t *testing.T) {
 	t.Parallel()
-	s := apply(t, state.State{}, state.Hold(shop, act("ann", 0)), state.FirstSeen(blog, "v1:1", after(0)), state.Resume(everyone, act("ben", 2)))
+	s := apply(t, state.State{}, state.Hold(shop, act("ann", 0)), state.FirstSeen(blog, "v1:1", "", after(0)), state.Resume(everyone, act("ben", 2)))
 	if s.At(shop).Resumed == nil || s.At(blog).Resumed != nil || !s.ResumedAt(blog).Equal(after(2)) {
 		t.Errorf("resumed: %v", whole(s))
 	}
@@ -209,11 +209,11 @@ func TestClosed_tellsOurOwnFromPeoples(t *testing.T) {
 func TestFirstSeen_beginsAnewAfterAnother(t *testing.T) {
 	t.Parallel()
 	s := apply(t, state.State{},
-		state.FirstSeen(shop, "v1:a", after(0)), state.FirstSeen(shop, "v1:a", after(1)), state.FirstSeen(shop, "v1:b", after(2)))
+		state.FirstSeen(shop, "v1:a", "", after(0)), state.FirstSeen(shop, "v1:a", "", after(1)), state.FirstSeen(shop, "v1:b", "", after(2)))
 	if at, found := s.SeenSince(shop, "v1:a"); !found || !at.Equal(after(0)) {
 		t.Errorf("a seen at %v, %v", at, found)
 	}
-	s = apply(t, s, state.FirstSeen(shop, "v1:a", after(3)))
+	s = apply(t, s, state.FirstSeen(shop, "v1:a", "", after(3)))
 	if at, _ := s.SeenSince(shop, "v1:a"); !at.Equal(after(3)) {
 		t.Errorf("a came back at %v", at)
 	}
@@ -300,7 +300,7 @@ func TestChanges_leaveTheStateAsItIs(t *testing.T) {
 		state.AddRequest(prod, state.Request{Act: act("ann", 0)}))
 	was := whole(before)
 	apply(t, before, state.Resume(shop, act("ben", 5)), state.BindRequest(prod, state.Request{Act: act("ann", 0)}, "v1:a"),
-		state.FirstSeen(shop, "v1:x", noon))
+		state.FirstSeen(shop, "v1:x", "", noon))
 	rejection.Images["web"] = worker2
 	if diff := cmp.Diff(was, whole(before)); diff != "" {
 		t.Errorf("changed (-before +after):\n%s", diff)

@@ -25,12 +25,12 @@ func ReopenedOnce(target Target, number int, when time.Time) Change {
 	})
 }
 
-// FirstSeen records since when a snapshot is in a target. It changes nothing while the
-// same snapshot is there, and starts again when it comes back after another.
-func FirstSeen(target Target, snapshot string, when time.Time) Change {
+// FirstSeen records since when a snapshot is in a target, with a commit that has it. It changes nothing while that
+// is recorded last, and starts again when it comes back after another.
+func FirstSeen(target Target, snapshot, commit string, when time.Time) Change {
 	return at(target, func(r *Record) {
-		if n := len(r.Seen); n == 0 || r.Seen[n-1].Snapshot != snapshot {
-			r.Seen = append(r.Seen, Seen{Snapshot: snapshot, At: when})
+		if n := len(r.Seen); n == 0 || r.Seen[n-1].Snapshot != snapshot || r.Seen[n-1].Commit != commit {
+			r.Seen = append(r.Seen, Seen{Snapshot: snapshot, At: when, Commit: commit})
 		}
 	})
 }
@@ -41,16 +41,6 @@ func (s State) SeenSince(target Target, snapshot string) (time.Time, bool) {
 		if seen.Snapshot == snapshot {
 			return seen.At, true
 		}
-	}
-	return time.Time{}, false
-}
-
-// SeenNow returns since when a snapshot is in a target, if it is the last one that was recorded there.
-// What was recorded before another one is about an earlier stay.
-func (s State) SeenNow(target Target, snapshot string) (time.Time, bool) {
-	seen := s.At(target).Seen
-	if n := len(seen); n > 0 && seen[n-1].Snapshot == snapshot {
-		return seen[n-1].At, true
 	}
 	return time.Time{}, false
 }

@@ -118,6 +118,9 @@ type Reopened struct {
 type Seen struct {
 	Snapshot string    `json:"snapshot"` // its ID
 	At       time.Time `json:"at"`
+	// Commit is one on the branch of the target that had the snapshot then: the time counts as long as the files
+	// have had it since. Empty: an earlier release recorded it.
+	Commit string `json:"commit,omitempty"`
 }
 
 // Version is when a version of a component was first available to the target.

@@ -29,7 +29,7 @@ func answers(t *testing.T) []answer {
 		{"ask", state.AddRequest(shop, request), func(s state.State) bool { return s.At(shop).Request != nil }},
 		{"closed 7", state.Closed(shop, 7, "x", after(1)), func(s state.State) bool { return closed(s, 7) }},
 		{"closed 8", state.Closed(shop, 8, "x", after(1)), func(s state.State) bool { return closed(s, 8) }},
-		{"seen", state.FirstSeen(shop, "v1:a", after(1)), func(s state.State) bool { _, seen := s.SeenSince(shop, "v1:a"); return seen }},
+		{"seen", state.FirstSeen(shop, "v1:a", "", after(1)), func(s state.State) bool { _, seen := s.SeenSince(shop, "v1:a"); return seen }},
 		{"resume blog", state.Resume(blog, act("dan", 1)), func(s state.State) bool { return !s.ResumedAt(blog).IsZero() }},
 	}
 }
@@ -124,7 +124,7 @@ func randomChange(random *rand.Rand, step int) state.Change {
 		state.Rollback(target, state.RolledBack{Act: a, Images: images.Images}),
 		state.Freeze(target.Environment, a, &until), state.Thaw(target.Environment),
 		state.Closed(target, random.IntN(80), "reason", until), state.ReopenedOnce(target, step, until),
-		state.FirstSeen(target, fmt.Sprint("v1:", random.IntN(30)), until),
+		state.FirstSeen(target, fmt.Sprint("v1:", random.IntN(30)), "", until),
 		state.FirstAvailable(target, state.Version{Component: "web", Digest: digestOf(random.IntN(70)), At: until}),
 	}
 	return changes[random.IntN(len(changes))]

@@ -30,7 +30,7 @@ func soaked(in input.Target, parent *setting.Parent, t *input.Period, c *promoti
 		c.Reason = "unknown how long it was there"
 	case t.Since.IsZero():
 		// It is seen now for the first time. Package record saves the time.
-		c.Reason = "first seen now"
+		c.Reason = "first seen now" + again(t)
 		passAt(c, in.Now().UTC().Add(parent.Soak), in.Now())
 	case t.Past:
 		until := earlier(t.Until, in.Now())
@@ -39,9 +39,17 @@ func soaked(in input.Target, parent *setting.Parent, t *input.Period, c *promoti
 			c.State = promotion.Passed
 		}
 	default:
-		c.Reason = "present since " + promotion.Moment(since)
+		c.Reason = "present since " + promotion.Moment(since) + again(t)
 		passAt(c, since.Add(parent.Soak), in.Now())
 	}
+}
+
+// again marks a version that was there before: only the time since it came back counts.
+func again(t *input.Period) string {
+	if t.Again {
+		return ", again"
+	}
+	return ""
 }
 
 // passAt passes a condition at a time, and shows that time until then.

@@ -10,15 +10,18 @@ import (
 	"promoter/internal/promotion"
 )
 
-// Period is the time for which one snapshot was in a source: consecutive landings
-// that are the same rollout to the components of the target. A landing that moved
-// only other components does not end it.
+// Period is the time for which one snapshot was in a source without interruption, whoever
+// wrote it: consecutive landings that are the same rollout to the components of the target. A
+// landing that moved only other components does not end it, and neither does another form.
 type Period struct {
 	Versions []image.Version    // by index of Target.Refs; zero: the source has no reference
 	Since    time.Time          // since when provably; zero: unknown
 	Until    time.Time          // zero: it is still there
 	Past     bool               // another snapshot is there now
 	Reverted bool               // a user reverted it
+	ByUser   bool               // a user wrote it
+	Again    bool               // it was there before, and others in between
+	End      End                // what ended it
 	Unclear  []promotion.Reason // also by index, why the version is unknown; nil: all are known
 
 	Monitored *setting.Health // of the source; nil: it is not
@@ -28,6 +31,7 @@ type Period struct {
 	newest     *promotion.Landing // of the time that it was there; nil: the history has none
 	health     health.State
 	healthNote string
+	begun      bool  // nothing older continues it
 	oldest     []int // by index of Target.Refs, see oldestWith
 }
 
@@ -121,14 +125,11 @@ func periodsIn(in Target, source promotion.Target, past bool) []Period {
 			break
 		}
 		landing, last := &landings[i], &found[len(found)-1]
-		if sameSnapshot(in, landing.Snapshot, last.Versions) {
-			if i == 0 {
-				last.newest = landing
-			}
-			if !landing.At.IsZero() {
-				last.Since = landing.At
-			}
-			last.withHealth(*landing)
+		if i == 0 && sameSnapshot(in, landing.Snapshot, last.Versions) {
+			last.newest = landing
+		}
+		if last.continues(in, landing) {
+			last.add(landing)
 			continue
 		}
 		if !past {
@@ -141,14 +142,62 @@ func periodsIn(in Target, source promotion.Target, past bool) []Period {
 			break
 		}
 		before := Period{
-			Versions: versions, Since: landing.At, Until: landing.Until,
-			Past: true, Reverted: landing.Reverted,
+			Versions: versions, Until: landing.Until,
+			Past: true, Reverted: landing.Reverted, ByUser: landing.ByUser,
 			Monitored: found[0].Monitored, source: source, newest: landing,
 		}
-		before.withHealth(*landing)
+		before.End = endOf(in, before, last)
+		before.add(landing)
 		found = append(found, before)
 	}
 	return found
+}
+
+// continues reports whether a period goes on with an older landing: of the same versions, in another form or of other
+// components, without others in between.
+func (t *Period) continues(in Target, older *promotion.Landing) bool {
+	return !t.begun && sameSnapshot(in, older.Snapshot, t.Versions)
+}
+
+// add adds an older landing to the period that it continues.
+func (t *Period) add(l *promotion.Landing) {
+	if !l.At.IsZero() {
+		t.Since = l.At
+	}
+	t.begun = l.Unclear
+	t.Again = l.Earlier
+	t.withHealth(*l)
+}
+
+// End is what ended a period.
+type End string
+
+// The ends.
+const (
+	EndNone     End = ""         // it is there now
+	EndNewer    End = "newer"    // another snapshot replaced it
+	EndRollback End = "rollback" // promoter returned to earlier versions, for a user
+	EndFailure  End = "failure"  // the same, because it failed
+	EndRevert   End = "revert"   // a user reverted it, or wrote earlier versions
+)
+
+// endOf returns what ended a period, by what was there after it.
+func endOf(in Target, t Period, next *Period) End {
+	back := false
+	for i, ref := range in.Refs {
+		back = back || IsNewer(t.Versions[i], next.Versions[i], in.Policies[ref.Component])
+	}
+	byUser := next.newest == nil || next.newest.ByUser
+	switch {
+	case back && byUser, t.Reverted && (byUser || !back):
+		return EndRevert
+	case back && promotion.RecordedFailure(in.obs, t.source, *t.newest) != nil:
+		return EndFailure
+	case back:
+		return EndRollback
+	default:
+		return EndNewer
+	}
 }
 
 // currentPeriod is what the files of a source say now.
@@ -225,6 +274,9 @@ func Withdrawn(in Target, periods []Period, i int) (string, bool) {
 	}
 	if periods[i].Reverted {
 		return "it was reverted there", true
+	}
+	if periods[i].ByUser {
+		return "a user wrote it there, and another one replaced it", true
 	}
 	for c := range in.Refs {
 		if wentBack(in, periods, i, c) {

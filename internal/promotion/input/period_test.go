@@ -49,8 +49,17 @@ func periodText(in input.Target, t input.Period) string {
 	}
 	ago("since", t.Since)
 	ago("until", t.Until)
+	if t.Again {
+		words = append(words, "again")
+	}
 	if t.Past {
 		words = append(words, "past")
+	}
+	if t.ByUser {
+		words = append(words, "by a user")
+	}
+	if t.End != input.EndNone {
+		words[len(words)-1] += ", ended: " + string(t.End)
 	}
 	if t.Monitored != nil {
 		words = append(words, "monitored")
@@ -93,7 +102,7 @@ func TestPeriods(t *testing.T) {
 		},
 		{
 			name: "what was there before", has: "web:1.3.0", source: "web:1.5.0@A",
-			want: []string{"1.5.0@A since 1h by three", "1.4.0@B described since 3h until 1h past reverted by two"},
+			want: []string{"1.5.0@A since 1h by three", "1.4.0@B described since 3h until 1h past, ended: revert reverted by two"},
 			landings: []promotion.Landing{
 				landing("three", 1, 0, "web:1.5.0@A"), reverted(landing("two", 2, 1, "web:1.4.0@B")), landing("one", 3, 2, "web:1.4.0@B"),
 			},
@@ -103,15 +112,37 @@ func TestPeriods(t *testing.T) {
 			},
 		},
 		{
+			name: "it came back after another one", has: "web:1.3.0", source: "web:1.5.0@A",
+			want: []string{
+				"1.5.0@A since 1h again by three", "1.4.0@B since 2h until 1h past by a user, ended: newer by two",
+				"1.5.0@A since 3h until 2h past, ended: revert by one",
+			},
+			landings: []promotion.Landing{earlier(landing("three", 1, 0, "web:1.5.0@A")), byUser(landing("two", 2, 1, "web:1.4.0@B")), landing("one", 3, 2, "web:1.5.0@A")},
+		},
+		{
+			name: "another form of the same digest", has: "web:1.3.0", source: "web:@A", want: []string{"1.5.0@A since 3h by two"},
+			landings: []promotion.Landing{landing("two", 0, 0, "web:1.5.0@A"), landing("one", 3, 0, "web:1.5.0@A")},
+		},
+		{
+			name: "what was before is not clear", has: "web:1.3.0", source: "web:1.5.0@A",
+			want:     []string{"1.5.0@A since 1h by two", "1.5.0@A since 3h until 1h past, ended: newer by one"},
+			landings: []promotion.Landing{unclear(landing("two", 1, 0, "web:1.5.0@A")), landing("one", 3, 1, "web:1.5.0@A")},
+		},
+		{
+			name: "a rollback", has: "web:1.3.0", source: "web:1.4.0@B",
+			want:     []string{"1.4.0@B since 1h by two", "1.5.0@A since 3h until 1h past, ended: rollback by one"},
+			landings: []promotion.Landing{landing("two", 1, 0, "web:1.4.0@B"), landing("one", 3, 1, "web:1.5.0@A")},
+		},
+		{
 			name: "two components", has: "web:1.3.0 worker:1.3.0", source: "web:1.5.0@A worker:1.5.0@A",
-			want: []string{"1.5.0@A 1.5.0@A since 1h by two", "1.5.0@A 1.4.0@B since 2h until 1h past by one"},
+			want: []string{"1.5.0@A 1.5.0@A since 1h by two", "1.5.0@A 1.4.0@B since 2h until 1h past, ended: newer by one"},
 			landings: []promotion.Landing{
 				landing("two", 1, 0, "web:1.5.0@A worker:1.5.0@A"), landing("one", 2, 1, "web:1.5.0@A worker:1.4.0@B"),
 			},
 		},
 		{
 			name: "a component that the source does not have", has: "web:1.3.0 worker:1.3.0", source: "worker:1.5.0@A",
-			want: []string{"@ 1.5.0@A since 1h by two", "@ 1.4.0@B since 2h until 1h past by one"},
+			want: []string{"@ 1.5.0@A since 1h by two", "@ 1.4.0@B since 2h until 1h past, ended: newer by one"},
 			landings: []promotion.Landing{
 				landing("two", 1, 0, "worker:1.5.0@A"), landing("one", 2, 1, "web:1.4.0@B worker:1.4.0@B"),
 			},
@@ -132,7 +163,7 @@ func TestPeriods(t *testing.T) {
 		},
 		{
 			name: "the source is monitored", config: monitored, has: "web:1.3.0", source: "web:1.5.0@A",
-			want:     []string{"1.5.0@A monitored", "1.4.0@B since 2h until 1h past monitored by one"},
+			want:     []string{"1.5.0@A monitored", "1.4.0@B since 2h until 1h past, ended: newer monitored by one"},
 			landings: []promotion.Landing{landing("one", 2, 1, "web:1.4.0@B")},
 		},
 		{
@@ -180,6 +211,12 @@ func reverted(l promotion.Landing) promotion.Landing {
 	l.Reverted = true
 	return l
 }
+
+func earlier(l promotion.Landing) promotion.Landing { l.Earlier = true; return l }
+
+func byUser(l promotion.Landing) promotion.Landing { l.ByUser = true; return l }
+
+func unclear(l promotion.Landing) promotion.Landing { l.Unclear = true; return l }
 
 func fromElsewhere(l promotion.Landing) promotion.Landing {
 	l.Snapshot["web"] = promotion.Pinned{Repository: promotiontest.Repository("other"), Version: l.Snapshot["web"].Version}

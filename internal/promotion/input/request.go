@@ -23,9 +23,12 @@ func requestOf(in Target) (request, fulfilled *state.Request) {
 		}
 		return nil, nil
 	}
-	landed := func(l promotion.Landing) bool { return l.Snapshot.ID() == own.Snapshot }
-	if own.Snapshot != "" && slices.ContainsFunc(in.obs.Landings[in.Target], landed) {
-		return nil, own
+	if own.Snapshot != "" {
+		for l := range (History{in.obs, in.Target}).Landings(in.Target) {
+			if l.Snapshot.ID() == own.Snapshot {
+				return nil, own
+			}
+		}
 	}
 	return own, nil
 }

@@ -233,12 +233,12 @@ type Landed struct {
 	Reverted bool
 }
 
-// Landings yields what was in a target, newest first. What is reported about it is not history:
+// Landings yields what is in a target, and what landed there before, newest first. What is reported about it is not history:
 // see Period.
 func (h History) Landings(at promotion.Target) iter.Seq[Landed] {
 	return func(yield func(Landed) bool) {
 		for i := range h.obs.Landings[at] {
-			if l := &h.obs.Landings[at][i]; !yield(Landed{l.Snapshot, l.Until, l.Reverted}) {
+			if l := &h.obs.Landings[at][i]; (i == 0 || !l.ByUser) && !yield(Landed{l.Snapshot, l.Until, l.Reverted}) {
 				return
 			}
 		}

@@ -155,7 +155,7 @@ func (r *recorder) firstSeen(decisions []promotion.Decision) {
 	for _, source := range slices.SortedFunc(maps.Keys(sources), promotion.Target.Compare) {
 		landings := r.obs.Landings[source]
 		if len(landings) > 0 && landings[0].At.IsZero() && len(landings[0].Snapshot) > 0 {
-			r.changes = append(r.changes, state.FirstSeen(state.Target(source), landings[0].Snapshot.ID(), r.now))
+			r.changes = append(r.changes, state.FirstSeen(state.Target(source), landings[0].Snapshot.ID(), landings[0].First, r.now))
 		}
 	}
 }

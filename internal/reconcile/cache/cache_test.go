@@ -74,8 +74,8 @@ func read(t *testing.T) cache.Read {
 	}
 }
 
-// unclaimed is a history without trailers.
-func unclaimed(string, string, string) ([]promotion.Target, bool) { return nil, true }
+// unwritten is a history without new commits.
+func unwritten(string, string) ([]promotion.Target, bool) { return nil, true }
 
 func TestTouched_byWhatDiffers(t *testing.T) {
 	t.Parallel()
@@ -85,7 +85,7 @@ func TestTouched_byWhatDiffers(t *testing.T) {
 	for name, test := range map[string]struct {
 		before func(*cache.Read, *cache.Decided)
 		now    func(*cache.Read, *cache.Changed)
-		claims cache.Claims
+		written cache.Written
 		want   []string
 	}{
 		"nothing": {},
@@ -163,20 +163,20 @@ func TestTouched_byWhatDiffers(t *testing.T) {
 			now:  func(r *cache.Read, _ *cache.Changed) { r.Ours[promotion.GroupBranch("staging")] = true },
 			want: everything,
 		},
-		"trailers of new commits": {
-			claims: func(branch, head, known string) ([]promotion.Target, bool) {
+		"new commits": {
+			written: func(branch, known string) ([]promotion.Target, bool) {
 				if branch != "env/staging" {
 					return nil, true
 				}
-				if head != "s1" || known != "s1" {
-					t.Errorf("it reads from %s to %s", head, known)
+				if known != "s1" {
+					t.Errorf("it reads to %s", known)
 				}
 				return []promotion.Target{in("staging", "cart")}, true
 			},
 			want: []string{"cart"},
 		},
 		"a branch that was moved back": {
-			claims: func(branch, _, _ string) ([]promotion.Target, bool) { return nil, branch == "main" },
+			written: func(branch, _ string) ([]promotion.Target, bool) { return nil, branch == "main" },
 			want:   everything,
 		},
 		"an event about an image": {
@@ -210,11 +210,11 @@ func TestTouched_byWhatDiffers(t *testing.T) {
 			if test.now != nil {
 				test.now(&now, &changed)
 			}
-			claims := test.claims
-			if claims == nil {
-				claims = unclaimed
+			written := test.written
+			if written == nil {
+				written = unwritten
 			}
-			touched, partial := cache.New(before, decided, nil).Touched(now, changed, claims)
+			touched, partial := cache.New(before, decided, nil).Touched(now, changed, written)
 			got := slices.Sorted(maps.Keys(touched))
 			if !partial {
 				got = everything
@@ -254,12 +254,12 @@ func TestNew_continuesAnEntry(t *testing.T) {
 			now.Promotion.Targets[in("staging", "cart")] = test.cart
 			entry = cache.New(now, cache.Decided{Reads: map[string]input.Reads{"cart": input.Files}}, entry)
 
-			touched, _ := entry.Touched(now, cache.Changed{}, unclaimed)
+			touched, _ := entry.Touched(now, cache.Changed{}, unwritten)
 			if diff := cmp.Diff(map[string]bool{"shop": true}, touched); diff != "" {
 				t.Errorf("touched without an event (-want +got):\n%s", diff)
 			}
 			named := repositoryOf(t, test.image)
-			touched, _ = entry.Touched(now, cache.Changed{Image: func(r image.Repository) bool { return r == named }}, unclaimed)
+			touched, _ = entry.Touched(now, cache.Changed{Image: func(r image.Repository) bool { return r == named }}, unwritten)
 			if diff := cmp.Diff(test.want, touched); diff != "" {
 				t.Errorf("touched by the event (-want +got):\n%s", diff)
 			}

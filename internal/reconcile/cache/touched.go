@@ -12,13 +12,13 @@ import (
 	"promoter/internal/state"
 )
 
-// Claims returns the targets that the trailers of the new commits of a branch claim: those above the known
-// commit. It returns false if they cannot be read back to it.
-type Claims func(branch, head, known string) ([]promotion.Target, bool)
+// Written returns the targets that the new commits of a branch name or touch, also those whose files have the same
+// as before: those above the known commit. It returns false if they cannot be read back to it.
+type Written func(branch, known string) ([]promotion.Target, bool)
 
 // Touched returns the applications that something touched since the entry. It returns false if it may be
 // all of them.
-func (e *Entry) Touched(now Read, changed Changed, claims Claims) (touched map[string]bool, partial bool) {
+func (e *Entry) Touched(now Read, changed Changed, written Written) (touched map[string]bool, partial bool) {
 	before, o := e.read.Promotion, now.Promotion
 	if !sameConfig(before.Config, o.Config) || before.DefaultBranch != o.DefaultBranch || before.PushOnly != o.PushOnly {
 		return nil, false
@@ -44,11 +44,11 @@ func (e *Entry) Touched(now Read, changed Changed, claims Claims) (touched map[s
 	}
 
 	for branch := range o.EnvironmentsByBranch() {
-		claimed, known := claims(branch, now.Heads[branch], e.read.Heads[branch])
+		targets, known := written(branch, e.read.Heads[branch])
 		if !known {
 			return nil, false
 		}
-		for _, target := range claimed {
+		for _, target := range targets {
 			touched[target.Application] = true
 		}
 	}

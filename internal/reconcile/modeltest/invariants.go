@@ -29,6 +29,7 @@ func (s *story) check() {
 	for _, branch := range s.branches() {
 		checkLandings(s, branch)
 	}
+	noteArrivals(s)
 }
 
 // checkOneOpenEach checks that each branch has at most one open pull request of ours.
@@ -278,6 +279,7 @@ func checkParent(s *story, target string, parent parent, commit repo.Commit, mov
 	if len(parent.Checks) > 0 && !wasSmoked(s, parent.target, together) && !bypassed(s, commit, target, verb.BypassChecks) {
 		s.t.Errorf("%s got %v, for which %s never passed in %s", target, together, smoke, parent.target)
 	}
+	checkSoaked(s, target, parent, commit, together)
 	if !parent.Healthy || bypassed(s, commit, target, verb.BypassHealthy) {
 		return
 	}
@@ -333,6 +335,7 @@ func acceptUserChange(s *story) {
 		s.verifiedHeads[branch] = s.head(branch)
 	}
 	acceptCurrent(s)
+	noteArrivals(s)
 }
 
 // checkMerge checks that a merge by promoter passed the gates of the config and those of

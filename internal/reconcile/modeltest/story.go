@@ -76,6 +76,8 @@ type story struct {
 	unanswered      bool                       // a registry did not answer in this step
 	skipped         bool                       // the event that was drawn cannot happen
 	interleaved     bool                       // a user acted in the middle of the step: too late for some of it
+	arrived         map[string]arrival         // of commits to branches
+	noted           time.Time                  // when they were noted last
 
 	onEffect  func(before bool, what string) error // around every push and every write to the forge
 	onRequest func(what string) error              // before every request to the forge
@@ -91,7 +93,7 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 		evidence: reconciletest.NewEvidence(), healthy: map[string][]health.Report{}, failures: map[string][]*failure{},
 		signed: map[string]bool{}, checkedHeads: map[string]bool{}, bypassing: map[string]bool{},
 		configs: map[string]*config.Config{}, copied: map[string]bool{}, deleted: map[string]bool{}, rebuilt: map[string]string{}, releasedAt: map[string]time.Time{},
-		stable: map[string]bool{}, smoked: map[string]bool{}, rows: map[string]int{},
+		stable: map[string]bool{}, smoked: map[string]bool{}, rows: map[string]int{}, arrived: map[string]arrival{},
 		minorOf: map[string]int{reference(web, "1.0.0"): 0, reference(worker, "1.0.0"): 0},
 	}
 	s.shape = shape{

@@ -86,16 +86,16 @@ func (o Observation) touched(start Start, history landing.Reader) Observation {
 	if start.Entry == nil || o.Failures.Any() {
 		return o
 	}
-	claims := func(_, head, known string) ([]promotion.Target, bool) {
-		return history.Claimed(head, known, maxNewCommits)
+	written := func(branch, known string) ([]promotion.Target, bool) {
+		return history.Written(o.Landed(), branch, known, maxNewCommits)
 	}
-	if touched, partial := start.Entry.Touched(o.Read(), start.Changed, claims); partial {
+	if touched, partial := start.Entry.Touched(o.Read(), start.Changed, written); partial {
 		o.Entry, o.Promotion.Applications = start.Entry, touched
 	}
 	return o
 }
 
-// maxNewCommits is how many new commits of a branch are searched for trailers.
+// maxNewCommits is how many new commits of a branch are compared with their parents.
 const maxNewCommits = 200
 
 // readComments reads the commands in comments. Those may be about any target.

@@ -1,0 +1,157 @@
+package reconcile_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/reconcile/reconciletest"
+	"promoter/internal/state"
+)
+
+// soaking is a world in which staging lands in a way, and prod waits until a version was there for 30 seconds.
+func soaking(t *testing.T, land string) *world {
+	t.Helper()
+	config := strings.ReplaceAll(threeEnvironments, "after: [staging]", "after: {staging: {soak: 30s}}")
+	return newWorld(t, strings.Replace(config, "after: [dev]}", "after: [dev], land: "+land+"}", 1))
+}
+
+// merge merges the open pull request of a branch as a user, where staging lands by pull requests.
+func (w *world) mergeOpen(head string) {
+	w.t.Helper()
+	for _, pr := range w.Forge.All() {
+		if pr.Head.Branch == head && string(pr.State) == "open" {
+			w.mergeByHand(pr.Number, "merge")
+		}
+	}
+}
+
+// lands reconciles until staging has what it gets, in whatever way it lands.
+func (w *world) lands() {
+	w.t.Helper()
+	w.run()
+	w.mergeOpen("promoter/staging/shop")
+	w.run()
+}
+
+// root returns the first commit, which has the first versions everywhere.
+func (w *world) root() string {
+	root := ""
+	for commit := range w.Git.Objects().History(w.Git.Branch("main")) {
+		root = commit.ID
+	}
+	return root
+}
+
+// leaves is how a version leaves staging and comes back, by the name of the way.
+var leaves = map[string]struct{ leave, back func(w *world) }{ //nolint:gochecknoglobals // a constant
+	"a rollback and a resume": {
+		leave: func(w *world) {
+			images := map[string]string{
+				"web":    web + ":1.0.0@" + reconciletest.Digest("web 1.0.0"),
+				"worker": worker + ":1.0.0@" + reconciletest.Digest("worker 1.0.0"),
+			}
+			w.decide(state.Rollback(in("staging"), state.RolledBack{Act: w.act("slow"), Images: images, Commit: w.root()}))
+			w.lands()
+		},
+		back: func(w *world) {
+			w.decide(state.Resume(in("staging"), w.act("")))
+			w.byHand("main", "staging", line(web, "1.0.0"), line(web, "1.1.0"))
+		},
+	},
+	"a revert in Git and a revert of that": {
+		leave: func(w *world) { w.byHand("main", "staging", line(web, "1.1.0"), line(web, "1.0.0")); w.run() },
+		back:  func(w *world) { w.byHand("main", "staging", line(web, "1.0.0"), line(web, "1.1.0")) },
+	},
+	"a revert that no reconciliation sees": {
+		leave: func(w *world) { w.byHand("main", "staging", line(web, "1.1.0"), line(web, "1.0.0")) },
+		back:  func(w *world) { w.byHand("main", "staging", line(web, "1.0.0"), line(web, "1.1.0")) },
+	},
+	"a pull request of a user": {
+		leave: func(w *world) {
+			w.Git.Set("revert", w.Git.Branch("main"))
+			w.byHand("revert", "staging", line(web, "1.1.0"), line(web, "1.0.0"))
+			w.mergeByHand(w.Forge.ByHand("ada", "revert", "main", true), "merge")
+			w.run()
+		},
+		back: func(w *world) {
+			w.Git.Set("again", w.Git.Branch("main"))
+			w.byHand("again", "staging", line(web, "1.0.0"), line(web, "1.1.0"))
+			w.mergeByHand(w.Forge.ByHand("ada", "again", "main", true), "merge")
+		},
+	},
+}
+
+// A version that leaves the parent and comes back soaks from when it came back.
+func TestPeriods_soakAgainAfterComingBack(t *testing.T) {
+	t.Parallel()
+	for name, way := range leaves {
+		for _, land := range []string{"push", "pr", "automerge"} {
+			t.Run(name+" "+land, func(t *testing.T) {
+				t.Parallel()
+				w := soaking(t, land)
+				w.push(web, "1.1.0")
+				w.run()
+				w.lands()
+				w.holds("staging", "1.1.0 1.0.0")
+				w.Clock.Add(8 * time.Second)
+				way.leave(w)
+				w.holds("staging", "1.0.0 1.0.0")
+				w.Clock.Add(10 * time.Second)
+				way.back(w)
+				w.run()
+				w.holds("staging", "1.1.0 1.0.0")
+				w.Clock.Add(15 * time.Second) // 33 seconds after it was there first
+				w.run()
+				w.holds("prod", "1.0.0 1.0.0")
+				w.Clock.Add(14 * time.Second)
+				wantReason(t, w.run(), "prod", "staging soak", "present since 2026-11-18T11:00:18Z, again")
+				w.holds("prod", "1.0.0 1.0.0")
+				w.calm()
+				w.Clock.Add(time.Second)
+				w.run()
+				w.holds("prod", "1.1.0 1.0.0")
+			})
+		}
+	}
+}
+
+// Another form of the same digests continues a period.
+func TestPeriods_anotherFormContinues(t *testing.T) {
+	t.Parallel()
+	for _, land := range []string{"push", "pr"} {
+		t.Run(land, func(t *testing.T) {
+			t.Parallel()
+			w := soaking(t, land)
+			w.push(web, "1.1.0")
+			w.run()
+			w.lands()
+			w.Clock.Add(20 * time.Second)
+			w.byHand("main", "staging", web+":1.1.0@", web+"@")
+			w.run()
+			w.holds("prod", "1.0.0 1.0.0")
+			w.Clock.Add(10 * time.Second)
+			w.run()
+			w.holds("prod", "1.1.0 1.0.0")
+		})
+	}
+}
+
+// A version on hold goes on soaking, and a resume begins no period.
+func TestPeriods_holdGoesOnSoaking(t *testing.T) {
+	t.Parallel()
+	w := soaking(t, "push")
+	w.push(web, "1.1.0")
+	w.run()
+	w.lands()
+	w.Clock.Add(10 * time.Second)
+	w.decide(state.Hold(in("staging"), w.act("")))
+	w.run()
+	w.Clock.Add(10 * time.Second)
+	w.decide(state.Resume(in("staging"), w.act("")))
+	w.run()
+	w.holds("prod", "1.0.0 1.0.0")
+	w.Clock.Add(10 * time.Second)
+	w.run()
+	w.holds("prod", "1.1.0 1.0.0")
+}
