@@ -219,7 +219,8 @@ func (t targetReader) stayAt(commit string, w walked) (int, bool) {
 
 // since returns since when each stay provably was there. The time of the merge that began it is exact.
 func (o times) since(deployments []deployed) map[int]time.Time {
-	since := maps.Clone(o.seen)
+	since := map[int]time.Time{}
+	maps.Copy(since, o.seen)
 	exact := map[int]bool{}
 	for _, d := range deployments {
 		if d.At.IsZero() || d.stay == 0 && d.At.Before(o.other) { // something else was seen after the merge

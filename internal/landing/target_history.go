@@ -86,6 +86,9 @@ func (t targetReader) read(ctx context.Context, found landings, need targetNeed)
 	if err != nil {
 		return history, err
 	}
+	if err := t.mergedByUser(ctx, deployments, w); err != nil {
+		return history, err
+	}
 	history.landings, history.changes = t.periods(deployments, w)
 	return history, t.readChecks(ctx, history.landings)
 }
@@ -195,7 +198,10 @@ func (t targetReader) mergedPullRequests(ctx context.Context, found []promotion.
 	if err != nil {
 		return nil, fmt.Errorf("list the merged pull requests of %s: %w", head, err)
 	}
-	return slices.DeleteFunc(closed, func(pr scm.PullRequest) bool { return pr.State != scm.StateMerged || !pr.Head.Own }), nil
+	branch := t.o.Promotion.BaseOf(t.target) // what was merged elsewhere came here at another time
+	return slices.DeleteFunc(closed, func(pr scm.PullRequest) bool {
+		return pr.State != scm.StateMerged || !pr.Head.Own || pr.Base != branch
+	}), nil
 }
 
 // written returns the snapshot as the files of a target have it.

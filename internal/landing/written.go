@@ -14,7 +14,7 @@ import (
 	"promoter/internal/repo"
 )
 
-// This file reads from when until when the files of a target had the same versions, whoever wrote
+// This file reads from when until when the files of a target had the same versions, also if a user wrote
 // them. Landings are only what trailers claim and files prove: between two landings of a snapshot,
 // a user may have written others, and a version may have come back without any landing.
 //
@@ -126,7 +126,7 @@ type walker struct {
 	open    bool // the files before the oldest commit of the stay are not compared yet
 }
 
-// walkOn walks to the head of a walk of before, and goes on where that one met a limit. It walks anew if
+// walkOn walks to the head of a walk of before, and goes on where that one met a limit. It walks again if
 // the branch no longer has that head.
 func (w *walker) walkOn(ctx context.Context, before walked) (walked, error) {
 	head := w.t.head()

@@ -155,3 +155,117 @@ func TestPeriods_holdGoesOnSoaking(t *testing.T) {
 	w.run()
 	w.holds("prod", "1.1.0 1.0.0")
 }
+
+// The forge proves when a pull request of a user was merged, if it was merged in the commit that brought the versions, and
+// into the branch of the parent.
+func TestPeriods_beginWithTheMergeOfAUser(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		message, base string
+		since         string
+	}{
+		"GitHub":            {"Merge pull request #1 from acme/fix/web", "main", "11:00:00"},
+		"GitLab":            {"Merge branch 'fix/web' into 'main'", "main", "11:00:00"},
+		"Gitea":             {"Merge pull request 'Fix web' (#1) from fix/web into main", "main", "11:00:00"},
+		"another message":   {"Merge by hand", "main", ""},
+		"of another branch": {"Merge pull request #1 from acme/other", "main", ""},
+		"into another base": {"Merge pull request #1 from acme/fix/web", "next", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := soaking(t, "pr")
+			w.push(web, "1.1.0")
+			w.run()
+			w.Git.Set("fix/web", w.Git.Branch("main"))
+			w.byHand("fix/web", "staging", line(web, "1.0.0"), line(web, "1.1.0"))
+			w.Git.Set("next", w.Git.Branch("main"))
+			number := w.Forge.ByHand("ada", "fix/web", test.base, true)
+			if err := w.Forge.MergeWith(number, "merge", test.message); err != nil {
+				t.Fatal(err)
+			}
+			w.Clock.Add(20 * time.Second)
+			w.Git.Set("main", w.Git.Branch(test.base))
+			report := w.run()
+			if test.since == "" {
+				wantReason(t, report, "prod", "first seen now")
+			} else {
+				wantReason(t, report, "prod", "present since 2026-11-18T"+test.since)
+			}
+			w.Clock.Add(10 * time.Second)
+			w.run()
+			if test.since == "" {
+				w.holds("prod", "1.0.0 1.0.0")
+			} else {
+				w.holds("prod", "1.1.0 1.0.0")
+			}
+			w.calm()
+		})
+	}
+}
+
+// withMemory reconciles with what landed, and what files had, in a memory. It returns how many commits were read.
+func (w *world) withMemory(memory *verdicts) int {
+	w.t.Helper()
+	r := w.Reconciler()
+	files := reads{Files: r.Clients.Files, commits: map[string]int{}}
+	r.Clients.Landings, r.Clients.Files = memory, files
+	report, err := r.Reconcile(w.t.Context())
+	if err != nil || report.Failed() {
+		w.t.Fatalf("the run failed: %v, %+v, %s", err, report.Errors, report.Unusable)
+	}
+	delete(files.commits, w.Git.Branch("main")) // the files of now
+	return len(files.commits)
+}
+
+// What files had is read once: later, only new commits are.
+func TestPeriods_readNewCommitsOnly(t *testing.T) {
+	t.Parallel()
+	w := soaking(t, "push")
+	memory := &verdicts{all: map[string]string{}}
+	for _, tag := range []string{"1.1.0", "1.2.0", "1.3.0", "1.4.0"} {
+		w.push(web, tag)
+		w.withMemory(memory)
+		w.withMemory(memory)
+	}
+	w.holds("staging", "1.4.0 1.0.0")
+	if n := w.withMemory(memory); n != 0 {
+		t.Errorf("%d commits were read again", n)
+	}
+	w.byHand("main", "staging", line(web, "1.4.0"), line(web, "1.3.0"))
+	w.byHand("main", "staging", line(web, "1.3.0"), line(web, "1.4.0"))
+	if n := w.withMemory(memory); n > 2 {
+		t.Errorf("%d commits were read for two new ones", n)
+	}
+	wantReason(t, w.run(), "prod", "again")
+}
+
+// Over the limit of one reconciliation, nothing is known to continue. The next one goes on.
+func TestPeriods_goOnAfterTheLimit(t *testing.T) {
+	t.Parallel()
+	for name, remembers := range map[string]bool{"with a memory": true, "without": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := soaking(t, "push")
+			w.push(web, "1.1.0")
+			w.run()
+			w.lands()
+			for range 250 {
+				w.Git.Commit("main", reconciletest.Human, w.Clock.Now(), "Touch", func(all map[string]string) { all["staging/shop.txt"] += "#\n" })
+			}
+			memory := &verdicts{all: map[string]string{}}
+			w.Clock.Add(20 * time.Second)
+			w.withMemory(memory)
+			w.Clock.Add(10 * time.Second)
+			if !remembers {
+				memory = &verdicts{all: map[string]string{}}
+			}
+			w.withMemory(memory)
+			if remembers {
+				w.holds("prod", "1.1.0 1.0.0")
+			} else {
+				w.holds("prod", "1.0.0 1.0.0")
+			}
+		})
+	}
+}

@@ -10,7 +10,7 @@ import (
 	"promoter/internal/promotion"
 )
 
-// Period is the time for which one snapshot was in a source without interruption, whoever
+// Period is the time for which one snapshot was in a source without interruption, also if a user
 // wrote it: consecutive landings that are the same rollout to the components of the target. A
 // landing that moved only other components does not end it, and neither does another form.
 type Period struct {

@@ -84,6 +84,12 @@ func (f *Forge) MergeByHand(number int, method string) error {
 	return f.merge(f.find(number), method, "Merge by hand")
 }
 
+// MergeWith merges a pull request as a user, with a message.
+func (f *Forge) MergeWith(number int, method, message string) error {
+	defer f.call("by a user")()
+	return f.merge(f.find(number), method, message)
+}
+
 // Rewrite edits title and body as a user.
 func (f *Forge) Rewrite(number int, title, body string) {
 	defer f.call("by a user")()
