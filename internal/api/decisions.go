@@ -35,6 +35,8 @@ type Decision struct {
 	Images      []string   `json:"images,omitempty"` // reject: as With
 	To          string     `json:"to,omitempty"`     // rollback: a commit or a snapshot; empty: the previous versions
 	Until       *time.Time `json:"until,omitempty"`  // freeze
+	// Downstream rolls back also each target downstream that has the versions.
+	Downstream bool `json:"downstream,omitempty"`
 }
 
 // Decided is a decision that was recorded.
@@ -48,6 +50,17 @@ type Decided struct {
 	Images     map[string]string `json:"images,omitempty"`    // reject, rollback: by component
 	Effects    []string          `json:"effects"`             // what it changed, what was in effect before, and what stops it
 	Unchanged  bool              `json:"unchanged,omitempty"` // it was in effect before, so nothing was written
+	// Downstream are the targets downstream that have the versions that a rollback leaves.
+	Downstream []DecidedDownstream `json:"downstream,omitempty"`
+}
+
+// DecidedDownstream is a target that has versions that a target upstream is rolled back from.
+type DecidedDownstream struct {
+	Environment string            `json:"environment"`
+	Application string            `json:"application"`
+	Images      map[string]string `json:"images"`            // that it has, by component
+	To          map[string]string `json:"to,omitempty"`      // to which it is rolled back too
+	Command     string            `json:"command,omitempty"` // that rolls it back; empty: it is rolled back
 }
 
 // User is who decided.

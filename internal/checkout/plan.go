@@ -217,7 +217,7 @@ func (c *Checkout) preview(
 		environment, _ := c.config.Environment(decision.Environment)
 		target := TargetPreview{Decision: decision, Branch: environment.Branch}
 		switch obeying[i].Reason.Rule {
-		case promotion.RuleHeld, promotion.RuleFrozen, promotion.RuleRejected:
+		case promotion.RuleHeld, promotion.RuleFrozen, promotion.RuleRejected, promotion.RuleLeftUpstream:
 			target.Stopped = obeying[i].Reason.String()
 		}
 		if b := branchOf[decision.Environment]; b != nil && b.tree != nil {

@@ -20,7 +20,7 @@ const maxStateFile = 1 << 20
 // that is not the root of one: its config is not the one that the branch is about.
 //
 // Requests and rollbacks have no effect in a checkout: only promoter carries them out. The
-// hold of a rollback remains.
+// hold of a rollback remains, and what it leaves does not go downstream.
 func (c *Checkout) userDecisions() (state.State, error) {
 	clone, err := git.OpenCheckout(c.dir)
 	if err != nil || !clone.IsRoot() || c.explicit != nil {
@@ -59,7 +59,10 @@ func (c *Checkout) userDecisions() (state.State, error) {
 			if r.Rollback != nil && r.Hold != nil {
 				r.Hold.Reason = strings.TrimSuffix("rolled back: "+r.Hold.Reason, ": ")
 			}
-			r.Request, r.Rollback = nil, nil
+			r.Request = nil
+			if r.Rollback != nil {
+				r.Rollback = &state.RolledBack{Act: r.Rollback.Act, From: r.Rollback.From}
+			}
 		})
 	}
 	return read, nil

@@ -36,6 +36,7 @@ type Decision struct {
 	Bypass      []string   // promote: conditions and gates to bypass, of verb.Bypassable
 	Images      []string   // reject: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
 	Until       *time.Time // freeze
+	Downstream  bool       // rollback: also each target downstream that has the versions
 	To          string     // rollback: the first digits of a commit or a snapshot; empty: the previous state
 	As          string     // the user who decides; empty: the one whom the forge authenticates
 	Claimed     string     // the name of the user of this machine, if the forge authenticates none
@@ -48,8 +49,19 @@ type Result struct {
 	By         identity.User      // the user who is recorded
 	Targets    []promotion.Target // that it applies to; state.All stands for all
 	Images     map[string]string  // reject, rollback: by component
+	Downstream []Downstream       // rollback: the targets downstream that have the versions
 	Effects    []string           // what it changed, what was in effect before, and what stops it
 	Unchanged  bool               // it was in effect before, so nothing was written
+}
+
+// Downstream is a target that has versions that a target upstream is rolled back from.
+type Downstream struct {
+	promotion.Target
+	Images  map[string]string // that it has, by component
+	To      map[string]string // to which it is rolled back too; nil: it stays as it is
+	Command string            // that rolls it back; empty: it is rolled back
+
+	notes []string // what users should know about the images
 }
 
 // validate checks what can be checked without the repository.
@@ -59,6 +71,8 @@ func (d Decision) validate() error {
 		return fault.New(fault.Invalid, "reject needs what to reject: COMPONENT:TAG, or REPOSITORY:TAG with @DIGEST or without")
 	case (d.Verb == verb.Promote || d.Verb == verb.Rollback) && d.Environment == "":
 		return fault.New(fault.Invalid, "%s needs the environment: name it with --env", d.Verb)
+	case d.Downstream && d.Verb != verb.Rollback:
+		return fault.New(fault.Invalid, "--downstream is for rollback")
 	case (d.Verb == verb.Freeze || d.Verb == verb.Thaw) && d.Application != "":
 		return fault.New(fault.Invalid, "%s applies to a whole environment: omit --app, or use hold and resume", d.Verb)
 	}
@@ -113,6 +127,11 @@ func Answer(what verb.Verb, r Result) api.Decided {
 	}
 	for _, target := range r.Targets {
 		answer.Targets = append(answer.Targets, api.DecidedTarget(target))
+	}
+	for _, one := range r.Downstream {
+		answer.Downstream = append(answer.Downstream, api.DecidedDownstream{
+			Environment: one.Environment, Application: one.Application, Images: one.Images, To: one.To, Command: one.Command,
+		})
 	}
 	return answer
 }

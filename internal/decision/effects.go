@@ -20,24 +20,20 @@ import (
 // rolledBack returns text if a rollback of the target is in effect. A second one would
 // otherwise be relative to the first. When users reject the versions of the first, a
 // second one goes further back.
-func rolledBack(ctx context.Context, r repository, target promotion.Target) ([]string, error) {
-	s, err := r.workspace.Reconciler.Clients.StateBranch().State(ctx)
-	if err != nil {
-		return nil, err
-	}
+func rolledBack(s state.State, target promotion.Target) []string {
 	at := state.Target(target)
 	back := s.At(at).Rollback
 	if back == nil {
-		return nil, nil
+		return nil
 	}
 	var versions, reject []string
 	for _, component := range slices.Sorted(maps.Keys(back.Images)) {
 		to, err := image.Parse(back.Images[component])
 		if err != nil {
-			return nil, nil //nolint:nilerr // promoter did not write it: a new rollback replaces it
+			return nil // promoter did not write it: a new rollback replaces it
 		}
 		if _, rejected := s.Rejected(at, to.Repository, image.Version{Tag: to.Tag, Digest: to.Digest}); rejected {
-			return nil, nil
+			return nil
 		}
 		versions = append(versions, version(component, to))
 		reject = append(reject, strings.Replace(version(component, to), " ", ":", 1))
@@ -45,7 +41,7 @@ func rolledBack(ctx context.Context, r repository, target promotion.Target) ([]s
 	already := fmt.Sprintf("%s is already rolled back to %s by %s", name(at), strings.Join(versions, ", "), actText(back.Act))
 	further := fmt.Sprintf("to go further back, run 'promoter reject %s --env %s%s', and roll back again",
 		strings.Join(reject, " "), target.Environment, target.ApplicationFlag())
-	return []string{already, further}, nil
+	return []string{already, further}
 }
 
 // promotable returns the targets in which a request has an effect, and for the others the

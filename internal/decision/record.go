@@ -102,13 +102,6 @@ func RecordIn(
 	}
 	act := state.Act{By: by, At: session.Server.Now().UTC(), Reason: d.Reason}
 	result := Result{Repository: r.Name, By: act.By, Targets: targets, Subject: subject(d, targets)}
-	if d.Verb == verb.Rollback && d.To == "" {
-		result.Effects, err = rolledBack(ctx, opened, targets[0])
-		if err != nil || len(result.Effects) > 0 {
-			result.Unchanged = true
-			return result, err
-		}
-	}
 	if d.Verb == verb.Promote {
 		targets, result.Effects, err = promotable(ctx, d, opened, targets, act)
 		if err != nil || len(targets) == 0 {
@@ -118,13 +111,13 @@ func RecordIn(
 		result.Targets = targets
 	}
 	var changes []state.Change
-	var notes []string
 	if d.Verb == verb.Rollback {
-		var back state.RolledBack
-		back, notes, err = rollback(ctx, d, opened, targets[0])
-		back.Act = act
-		result.Images = back.Images
-		changes = []state.Change{state.Rollback(state.Target(targets[0]), back)}
+		changes, result, err = rollback(ctx, d, opened, targets[0], authority, result, act)
+		targets = result.Targets
+		if err == nil && len(changes) == 0 {
+			result.Unchanged = true
+			return result, nil
+		}
 	} else {
 		changes, result.Images, err = changesOf(ctx, d, opened, targets, act)
 	}
@@ -143,7 +136,6 @@ func RecordIn(
 		result.Effects = []string{state.Branch + confirmed}
 		return result, nil
 	}
-	result.Effects = append(result.Effects, notes...)
 	result.Effects = append(result.Effects, effects(d, targets, result.Images, recorded, act.At)...)
 	return result, nil
 }

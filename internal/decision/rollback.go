@@ -5,26 +5,71 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile"
 	"promoter/internal/state"
 )
 
-// rollback returns the earlier state of a target that is restored, and what users should know
-// about its images.
-func rollback(ctx context.Context, d Decision, r repository, target promotion.Target) (back state.RolledBack, notes []string, err error) {
-	earlier, observed, err := r.workspace.Reconciler.Before(ctx, target, d.To)
+// rollback returns the changes of the state for a rollback, with the result as far as it is known before they
+// are recorded; none: it is in effect. All of them are recorded in one commit, so that none is lost between them.
+func rollback(
+	ctx context.Context, d Decision, r repository, source promotion.Target, authority Authority, result Result, act state.Act,
+) (changes []state.Change, done Result, err error) {
+	past, err := r.workspace.Reconciler.Past(ctx)
+	if err != nil {
+		return nil, result, err
+	}
+	var already []string
+	if d.To == "" {
+		already = rolledBack(past.Observation().State, source)
+	}
+	result.Effects = already
+	if len(already) == 0 {
+		back, notes, err := r.rollbackOf(ctx, past, source, d.To, act)
+		if err != nil {
+			return nil, result, err
+		}
+		result.Images, result.Effects = back.Images, notes
+		changes = append(changes, state.Rollback(state.Target(source), back))
+		past = past.With(changes...)
+	}
+	result.Downstream = downstream(past.Observation(), r, source)
+	if d.Downstream && len(result.Downstream) > 0 {
+		more, err := r.rollbackDownstream(ctx, past, authority, result.Downstream, act)
+		if err != nil {
+			return nil, result, err
+		}
+		result.Subject = subjectWith(d, source, result.Downstream)
+		changes, result.Targets = slices.Concat(more, changes), nil
+		for _, one := range result.Downstream {
+			result.Targets = append(result.Targets, one.Target)
+		}
+		if len(already) == 0 {
+			result.Targets = append(result.Targets, source)
+		}
+	}
+	result.Effects = append(result.Effects, downstreamTexts(result.Downstream)...)
+	return changes, result, nil
+}
+
+// rollbackOf returns the rollback of a target, and what users should know about its images.
+func (r repository) rollbackOf(
+	ctx context.Context, past reconcile.Past, target promotion.Target, to string, act state.Act,
+) (back state.RolledBack, notes []string, err error) {
+	earlier, err := past.Before(ctx, target, to)
 	if err != nil {
 		return back, nil, err
 	}
-	back = state.RolledBack{Images: map[string]string{}, Commit: earlier.Commit}
+	back = state.RolledBack{Act: act, Images: map[string]string{}, From: earlier.Left, Commit: earlier.Commit}
 	for _, component := range earlier.Snapshot.Components() {
 		pinned := earlier.Snapshot[component]
 		var note string
-		pinned.Version, note, err = r.verifyImage(ctx, observed, target, component, pinned)
+		pinned.Version, note, err = r.verifyImage(ctx, past.Observation(), target, component, pinned)
 		if err != nil {
 			return back, nil, err
 		}
@@ -34,6 +79,85 @@ func rollback(ctx context.Context, d Decision, r repository, target promotion.Ta
 		}
 	}
 	return back, notes, nil
+}
+
+// downstream returns the targets that have what a target is leaving, the farthest first, as far as the user may
+// know them. One that is leaving the same versions already is not among them.
+func downstream(o promotion.Observation, r repository, source promotion.Target) []Downstream {
+	back := o.State.At(state.Target(source)).Rollback
+	if back == nil {
+		return nil
+	}
+	var found []Downstream
+	for _, one := range o.Descendants(source, state.Leaving{Act: back.Act, From: back.From}) {
+		if r.covers(one.Target) && !leavesAll(o.State.Leaving(state.Target(one.Target)), one.Images) {
+			command := "promoter rollback --env " + one.Environment + one.ApplicationFlag()
+			found = append(found, Downstream{Target: one.Target, Images: one.Images, Command: command})
+		}
+	}
+	return found
+}
+
+// leavesAll reports whether a target is leaving all of the images.
+func leavesAll(leaving []state.Leaving, images map[string]string) bool {
+	for _, text := range images {
+		has, err := image.Parse(text)
+		left := func(l state.Leaving) bool {
+			return l.Covers(has.Repository, image.Version{Tag: has.Tag, Digest: has.Digest})
+		}
+		if err != nil || !slices.ContainsFunc(leaving, left) {
+			return false
+		}
+	}
+	return true
+}
+
+// rollbackDownstream returns the rollbacks of targets downstream, and fills in to which versions they return.
+// The user needs the permission for each, and each needs versions to return to: otherwise nothing is recorded.
+func (r repository) rollbackDownstream(
+	ctx context.Context, past reconcile.Past, authority Authority, all []Downstream, act state.Act,
+) (changes []state.Change, err error) {
+	for i := range all {
+		one := &all[i]
+		_, err := authority.Authorize(ctx, []promotion.Target{one.Target}, func(ctx context.Context) ([]promotion.Deployment, error) {
+			return []promotion.Deployment{past.Observation().Deployment(one.Target)}, nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("roll back %s downstream: %w", one.Name(), err)
+		}
+	}
+	for i := range all {
+		one := &all[i]
+		back, notes, err := r.rollbackOf(ctx, past, one.Target, "", act)
+		if err != nil {
+			return nil, fmt.Errorf("roll back %s downstream: %w", one.Name(), err)
+		}
+		one.To, one.Command, one.notes = back.Images, "", notes
+		changes = append(changes, state.Rollback(state.Target(one.Target), back))
+	}
+	return changes, nil
+}
+
+// downstreamTexts describes the targets downstream that have what is left.
+func downstreamTexts(all []Downstream) (lines []string) {
+	for _, one := range all {
+		if one.Command == "" {
+			lines = append(lines, fmt.Sprintf("%s has %s and is rolled back too, to %s", one.Name(), versionsOf(one.Images), versionsOf(one.To)))
+			lines = append(lines, one.notes...)
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%s has %s and keeps it: '%s' rolls it back", one.Name(), versionsOf(one.Images), one.Command))
+	}
+	return lines
+}
+
+// subjectWith is the subject of the commit of a rollback with targets downstream.
+func subjectWith(d Decision, source promotion.Target, all []Downstream) string {
+	var names []string
+	for _, one := range all {
+		names = append(names, one.Environment)
+	}
+	return state.Subject(d.Verb.Title(), source.Name()+" and downstream in "+strings.Join(names, ", "), d.Reason)
 }
 
 // verifyImage compares an image to restore with the registry. A registry that does not answer

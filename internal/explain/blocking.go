@@ -144,7 +144,7 @@ func kindOf(rule promotion.Rule) Kind {
 	case promotion.RuleGate, promotion.RuleLimit:
 		return Gate
 	case promotion.RuleHeld, promotion.RuleFrozen, promotion.RuleRejected,
-		promotion.RuleReverted, promotion.RuleRollback, promotion.RuleOnFailure:
+		promotion.RuleReverted, promotion.RuleRollback, promotion.RuleOnFailure, promotion.RuleLeftUpstream:
 		return Decision
 	case promotion.RulePropose, promotion.RuleRequested:
 		return Request
@@ -169,6 +169,9 @@ func advice(d promotion.Decision) string {
 		return "'promoter thaw --env " + d.Environment + "' ends it"
 	case promotion.RuleRejected, promotion.RuleReverted:
 		return "a newer version proceeds; 'promoter resume" + target + "' allows this one again"
+	case promotion.RuleLeftUpstream:
+		return "a newer version proceeds; 'promoter resume --env " + d.Reason.Scope.Environment + d.ApplicationFlag() +
+			"' ends that rollback"
 	case promotion.RuleRollback, promotion.RuleOnFailure:
 		return "'promoter resume" + target + "' ends the rollback"
 	case promotion.RulePropose:

@@ -23,6 +23,7 @@ import (
 type Earlier struct {
 	Commit   string
 	Snapshot promotion.Snapshot // with digests that the files do not have, as far as they are recorded
+	Left     []string           // what the files have instead, repository:tag@digest: what a rollback leaves
 }
 
 // maxEarlier is how many earlier states of a target are read.
@@ -39,6 +40,17 @@ func (r Reader) Before(ctx context.Context, o Observed, target promotion.Target,
 	if err != nil {
 		return Earlier{}, fmt.Errorf("read the history of %s: %w", o.Promotion.BaseOf(target), err)
 	}
+	earlier, err := t.before(ctx, named, landings)
+	if err != nil {
+		return Earlier{}, err
+	}
+	digestOf := func(component string, pinned promotion.Pinned) string { return t.digestOf(component, pinned, landings) }
+	earlier.Left = promotion.LeftBy(o.Promotion.Targets[target], earlier.Snapshot, digestOf)
+	return earlier, nil
+}
+
+// before returns the state to which a rollback returns, see Reader.Before.
+func (t targetReader) before(ctx context.Context, named string, landings []promotion.Landing) (Earlier, error) {
 	if named != "" && !strings.HasPrefix(named, snapshotPrefix) {
 		commit, err := t.commitNamed(named)
 		if err != nil {
@@ -87,7 +99,7 @@ func (t targetReader) lastGood(states []Earlier) (Earlier, error) {
 	}
 	for _, e := range states[first:] {
 		_, failed := t.o.Promotion.State.FailureOf(state.Target(t.target), e.Snapshot.ID())
-		if !failed && !t.o.rejects(t.target, e.Snapshot) && !hasRevertedVersion(snapshots, e.Snapshot) {
+		if !failed && !t.o.rejects(t.target, e.Snapshot) && !t.o.leftUpstream(t.target, e.Snapshot) && !hasRevertedVersion(snapshots, e.Snapshot) {
 			return e, nil
 		}
 	}
@@ -164,7 +176,7 @@ func (t targetReader) stateAt(ctx context.Context, commit string, landings []pro
 	case containsSnapshot(t.o.Promotion.Targets[t.target], snapshot):
 		return Earlier{}, fault.New(fault.Invalid, "%s has the versions of commit %.7s already: %s", t.target.Name(), commit, snapshot)
 	}
-	return Earlier{commit, snapshot}, nil
+	return Earlier{Commit: commit, Snapshot: snapshot}, nil
 }
 
 // byID returns the newest state whose snapshot has an ID that begins with the digits.
@@ -212,7 +224,7 @@ func (t targetReader) states(ctx context.Context, landings []promotion.Landing) 
 			return nil, err
 		}
 		if snapshot, why := t.snapshotOf(files, landings); read && why == "" && len(snapshot) > 0 {
-			states = append(states, Earlier{before, snapshot})
+			states = append(states, Earlier{Commit: before, Snapshot: snapshot})
 		}
 	}
 	return states, nil

@@ -61,6 +61,18 @@ func (o Observed) rejects(target promotion.Target, snapshot promotion.Snapshot) 
 	return false
 }
 
+// leftUpstream reports whether an environment that a target follows is leaving a version of a snapshot.
+func (o Observed) leftUpstream(target promotion.Target, snapshot promotion.Snapshot) bool {
+	return slices.ContainsFunc(o.Promotion.LeavingUpstream(target), func(left promotion.Leaving) bool {
+		for _, pinned := range snapshot {
+			if left.Covers(pinned.Repository, pinned.Version) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // touches returns whether a path may have versions of a target.
 func (o Observed) touches(target promotion.Target) func(path string) bool {
 	environment, _ := o.Promotion.Config.Environment(target.Environment)

@@ -35,6 +35,7 @@ const (
 	RuleRejected      Rule = "rejected"       // a user rejected a version of it
 	RuleReverted      Rule = "reverted"       // a user reverted a version of it
 	RuleRollback      Rule = "rollback"       // a user requested the previous versions
+	RuleLeftUpstream  Rule = "left-upstream"  // an upstream environment is rolled back from a version of it
 	RuleLimit         Rule = "limit"          // the limit of open pull requests is reached
 	RuleForge         Rule = "forge"          // the repository has no pull requests
 	RuleForeign       Rule = "foreign"        // a user works on promoter's branch
@@ -52,7 +53,7 @@ type Reason struct {
 	Rule    Rule
 	Message string
 	Until   time.Time
-	Scope   state.Target // of a hold or freeze: the target whose record has it
+	Scope   state.Target // of a hold, a freeze, or a rollback upstream: the target whose record has it
 }
 
 // Reasonf returns a reason with a formatted message.

@@ -38,7 +38,9 @@ func (p Page) writeActions(b *markdown) {
 		list.line("- **Close** it to leave the files in ", code(p.Environment.Name), " as they are; `resume` undoes that.")
 	case slices.ContainsFunc(p.Decisions, isAutomaticRollback):
 		list.line("- **Close** it to keep the versions that failed; newer versions are still proposed.")
-	case !p.isRollback():
+	case p.isRollback():
+		list.line("- **Close** it to cancel the rollback; the hold stays until `resume`.")
+	default:
 		list.line("- **Close** it to reject these versions for ", code(p.Environment.Name),
 			"; newer versions are still proposed. `resume` undoes that.")
 	}

@@ -67,8 +67,8 @@ func TestBody_actionsOfTheState(t *testing.T) {
 		{"the record cannot be read", held(promotion.RuleHeld, "", ""), []string{"**Paused:**"}, []string{"end the", "promoter hold"}},
 		{
 			"rolled back", shop(func(p *pullrequest.Page) { p.Decisions[0].Reason.Rule = promotion.RuleRollback }),
-			[]string{"| cancel the rollback | `/promoter resume` |", deploy},
-			[]string{"**Close**", "promoter reject", "promoter rollback", "promoter hold"},
+			[]string{"| cancel the rollback | `/promoter resume` |", deploy, "- **Close** it to cancel the rollback; the hold stays until `resume`."},
+			[]string{"promoter reject", "promoter rollback", "promoter hold"},
 		},
 		{
 			"a registry does not answer", shop(func(p *pullrequest.Page) {

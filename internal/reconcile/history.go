@@ -53,21 +53,47 @@ func (r *Reconciler) HistoryFromGit(ctx context.Context, since time.Time) (outco
 // Before returns the state of a target to which a rollback returns: the previous one, or that
 // of a commit or a snapshot. It also returns what was observed.
 func (r *Reconciler) Before(ctx context.Context, target promotion.Target, named string) (landing.Earlier, promotion.Observation, error) {
-	o, err := r.quietReader().Observe(ctx, observe.Start{LastAttempt: true})
+	past, err := r.Past(ctx)
 	if err != nil {
-		return landing.Earlier{}, o.Promotion, err
+		return landing.Earlier{}, past.o.Promotion, err
 	}
-	if o.Unusable != "" {
-		return landing.Earlier{}, o.Promotion, fault.New(fault.Invalid, "%s", o.Unusable)
+	earlier, err := past.Before(ctx, target, named)
+	return earlier, past.o.Promotion, err
+}
+
+// Past is one observation in which the earlier states of several targets are found.
+type Past struct {
+	r *Reconciler
+	o observe.Observation
+}
+
+// Past observes.
+func (r *Reconciler) Past(ctx context.Context) (Past, error) {
+	o, err := r.quietReader().Observe(ctx, observe.Start{LastAttempt: true})
+	if err == nil && o.Unusable != "" {
+		err = fault.New(fault.Invalid, "%s", o.Unusable)
 	}
-	if _, present := o.Promotion.Targets[target]; !present {
-		return landing.Earlier{}, o.Promotion, fault.New(fault.NotFound, "%s has no files in %s", target.Application, target.Environment)
+	return Past{r, o}, err
+}
+
+// Observation returns what was observed.
+func (p Past) Observation() promotion.Observation { return p.o.Promotion }
+
+// With returns the same observation as it is after changes of the state.
+func (p Past) With(changes ...state.Change) Past {
+	p.o.Promotion.State, _ = p.o.Promotion.State.Apply(changes...)
+	return p
+}
+
+// Before returns the state of a target to which a rollback returns, as Reconciler.Before does.
+func (p Past) Before(ctx context.Context, target promotion.Target, named string) (landing.Earlier, error) {
+	if _, present := p.o.Promotion.Targets[target]; !present {
+		return landing.Earlier{}, fault.New(fault.NotFound, "%s has no files in %s", target.Application, target.Environment)
 	}
-	if reason, unavailable := o.Promotion.Unavailable[target.Environment]; unavailable {
-		return landing.Earlier{}, o.Promotion, fault.New(fault.Temporary, "%s", reason)
+	if reason, unavailable := p.o.Promotion.Unavailable[target.Environment]; unavailable {
+		return landing.Earlier{}, fault.New(fault.Temporary, "%s", reason)
 	}
-	earlier, err := r.Clients.History(o.Promotion.Config).Before(ctx, o.Landed(), target, named)
-	return earlier, o.Promotion, err
+	return p.r.Clients.History(p.o.Promotion.Config).Before(ctx, p.o.Landed(), target, named)
 }
 
 // Decide returns what promoter would decide after changes of the state, with the

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -134,7 +135,8 @@ func Reject(target Target, rejection Rejection) Change {
 		}
 		return s.With(target, func(r *Record) {
 			same := func(x Rejection) bool {
-				return x.Number == rejection.Number && x.Form == rejection.Form && maps.Equal(x.Images, rejection.Images)
+				return x.Number == rejection.Number && x.Form == rejection.Form && x.Rollback == rejection.Rollback &&
+					maps.Equal(x.Images, rejection.Images)
 			}
 			if !slices.ContainsFunc(r.Rejections, same) {
 				r.Rejections = append(r.Rejections, rejection)
@@ -169,7 +171,12 @@ func (s State) rejected(target Target, repository image.Repository, version imag
 }
 
 func (r Rejection) covers(repository image.Repository, version image.Version) bool {
-	for _, text := range r.Images {
+	return anyCovers(maps.Values(r.Images), repository, version)
+}
+
+// anyCovers reports whether one of the images, repository:tag@digest, is a version.
+func anyCovers(images iter.Seq[string], repository image.Repository, version image.Version) bool {
+	for text := range images {
 		rejected, err := image.Parse(text)
 		if err != nil {
 			continue
@@ -194,6 +201,7 @@ func Rollback(target Target, rollback RolledBack) Change {
 			return
 		}
 		hold := rollback.Act
+		rollback.From = r.stillLeaving(rollback)
 		r.Rollback = &rollback
 		r.Hold = &hold
 		r.Request = nil
@@ -217,7 +225,7 @@ func Fail(target Target, failure Failure, back *RolledBack, failed map[string]st
 		if back == nil {
 			return s
 		}
-		return Reject(target, Rejection{Act: back.Act, Images: failed})(s)
+		return Reject(target, Rejection{Act: back.Act, Images: failed, Rollback: true})(s)
 	}
 }
 

@@ -72,6 +72,9 @@ type Request struct {
 type RolledBack struct {
 	Act
 	Images map[string]string `json:"images"` // component: repository:tag@digest
+	// From are the versions that the target had and the rollback replaces, repository:tag@digest. As
+	// long as the rollback is in effect, no environment that follows the target gets them.
+	From []string `json:"from,omitempty"`
 	// Commit is where the files of the target had them, which proves that they were there.
 	Commit string `json:"commit,omitempty"`
 	// Automatic is set if no user asked for it: what landed failed. It sets no hold, and ends
@@ -97,6 +100,9 @@ type Rejection struct {
 	Number int               `json:"number,omitempty"` // of the pull request that was closed
 	// Form is set if the files have the versions, and only must not write them in another form.
 	Form bool `json:"form,omitempty"`
+	// Rollback is set if the versions failed and promoter itself rolled them back. No environment that
+	// follows the target gets them either, also when the rollback is done.
+	Rollback bool `json:"rollback,omitempty"`
 }
 
 // Closing is a pull request that promoter itself closed. It is written before the close,
@@ -105,6 +111,9 @@ type Closing struct {
 	Number int       `json:"number"`
 	Reason string    `json:"reason"`
 	At     time.Time `json:"at"`
+	// ByUser is set if a user closed it, which canceled a rollback. That is remembered, because
+	// nothing else shows it once the rollback is gone.
+	ByUser bool `json:"byUser,omitempty"`
 }
 
 // Reopened records that a deleted head branch was pushed again once.

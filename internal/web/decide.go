@@ -36,7 +36,7 @@ type decideBody struct {
 // answers are what a user wrote on the page of a verb.
 type answers struct {
 	Reason, Versions, To, Until string
-	Wide, Confirmed             bool
+	Wide, Confirmed, Downstream bool
 }
 
 // answersOf reads a form.
@@ -44,7 +44,7 @@ func answersOf(form url.Values) answers {
 	text := func(name string) string { return strings.TrimSpace(form.Get(name)) }
 	return answers{
 		Reason: text("reason"), Versions: text("versions"), To: text("to"), Until: text("until"),
-		Wide: form.Has("wide"), Confirmed: form.Has("confirmed"),
+		Wide: form.Has("wide"), Confirmed: form.Has("confirmed"), Downstream: form.Has("downstream"),
 	}
 }
 
@@ -169,7 +169,7 @@ func (b decideBody) decision(now time.Time) (api.Decision, error) {
 			return request, fault.New(fault.Invalid, "write which versions to reject, such as web:1.4.2")
 		}
 	case verb.Rollback:
-		request.To = b.Given.To
+		request.To, request.Downstream = b.Given.To, b.Given.Downstream
 	case verb.Freeze:
 		until, err := schedule.ParseEnd(b.Given.Until, now)
 		if err != nil {

@@ -88,6 +88,7 @@ type question struct {
 	Versions     string
 	NeedVersions bool
 	To, Until    bool
+	Downstream   string // what the choice of the environments downstream is called; empty: there is none
 	Confirm      string // what the user confirms; empty: nothing
 }
 
@@ -127,8 +128,10 @@ func questionOf(p access.Principal, what verb.Verb, found view.Application, targ
 	case verb.Rollback:
 		return question{
 			Effect: "Restores earlier versions of " + name + ", and holds it until a user resumes it. " +
+				"Until then, the versions that are there now go to no environment that follows " + target.Environment + ". " +
 				"The change lands as promotions do there, with land: " + target.Land + ".",
 			To: true, Confirm: "Roll back " + name,
+			Downstream: "Also in each environment that follows " + target.Environment + " and has these versions",
 		}
 	case verb.Freeze:
 		return question{

@@ -120,11 +120,19 @@ that failed: a second rollback changes nothing.
 
 With --to, it requests the versions that the target had in a commit of its branch, or a snapshot
 that it had, by the ID that 'promoter explain' printed. A tag that points to another digest since
-then is reported.` + decideHelp
+then is reported.
+
+Until 'promoter resume', the versions that the target leaves go to no environment that follows it,
+and open pull requests there that bring them are closed. Environments that have them already keep
+them: the command lists them. With --downstream, each of these is rolled back too, to its own
+previous versions, with its own gates and pull request; the user needs the permission for each.` + decideHelp
 	command.Example = `  promoter rollback --env prod --app shop --reason 'errors since 1.4.2'
-  promoter rollback --env prod --app shop --to 58b5d4a`
+  promoter rollback --env prod --app shop --to 58b5d4a
+  promoter rollback --env staging --app shop --downstream`
 	command.Flags().StringVar(&flags.decision.To, "to", "",
 		"`COMMIT` of the branch of the environment, or snapshot: at least 7 digits of its ID (default: the previous versions)")
+	command.Flags().BoolVar(&flags.decision.Downstream, "downstream", false,
+		"roll back also each environment that follows this one and has the versions")
 	command.Flags().Lookup("env").Usage = requiredEnvUsage
 	return command
 }
@@ -247,6 +255,7 @@ func recordByService(command *cobra.Command, flags *decideFlags, system console.
 	return client.Decide(command.Context(), api.Decision{
 		Repository: strings.Join(flags.targets.Repositories, ""), Environment: d.Environment, Application: d.Application,
 		Verb: d.Verb, Reason: d.Reason, With: d.With, Bypass: d.Bypass, Images: d.Images, To: d.To, Until: d.Until,
+		Downstream: d.Downstream,
 	})
 }
 

@@ -90,6 +90,7 @@ type inEffectJSON struct {
 	Until       *time.Time        `json:"until,omitempty"`
 	Reason      string            `json:"reason,omitempty"`
 	Images      map[string]string `json:"images,omitempty"`
+	From        []string          `json:"from,omitempty"` // what a rollback keeps out of the environments that follow
 	PullRequest int               `json:"pullRequest,omitempty"`
 	With        []string          `json:"with,omitempty"`     // the versions of a requested promotion
 	Bypass      []string          `json:"bypass,omitempty"`   // what that is to bypass
@@ -130,7 +131,7 @@ func inEffect(record state.Record, now time.Time) (all []inEffectJSON) {
 		add(verb.Freeze, freeze.Act, inEffectJSON{Until: freeze.Until})
 	}
 	if rollback := record.Rollback; rollback != nil {
-		add(verb.Rollback, rollback.Act, inEffectJSON{Images: rollback.Images})
+		add(verb.Rollback, rollback.Act, inEffectJSON{Images: rollback.Images, From: rollback.From})
 	}
 	if record.Hold != nil && (record.Rollback == nil || !record.Hold.At.Equal(record.Rollback.At)) {
 		add(verb.Hold, *record.Hold, inEffectJSON{})

@@ -88,6 +88,11 @@ func dispose(in input.Target, d promotion.Decision, open promotion.Open) promoti
 		}
 		return closing(promotion.AlreadySame())
 	}
+	for _, move := range input.MovesTo(in, snapshot) { // a request or a rollback for it is older
+		if why, left := input.LeftUpstream(in, move); left {
+			return closing(why)
+		}
+	}
 	if d.Request != nil || d.Returned == nil && in.State().At(state.Target(d.Target)).Rollback != nil {
 		return keep(d.Reason)
 	}

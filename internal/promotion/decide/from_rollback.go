@@ -43,6 +43,11 @@ func fromRollback(in input.Target) (promotion.Decision, bool) {
 			if _, failed := in.State().Rejected(state.Target(in.Target), ref.Repository, move.From); !failed {
 				continue
 			}
+			if _, left := input.LeftUpstream(in, move); left {
+				return promotion.Decision{}, false
+			}
+		} else if why, left := input.LeftUpstream(in, move); left { // that rollback is later than this one
+			return waiting(in, nil, why), true
 		}
 		if !landedHere(in, ref, text) {
 			return waiting(in, nil, rollbackNeverHere(ref.Component, text)), true

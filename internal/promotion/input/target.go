@@ -49,8 +49,11 @@ type Subject struct {
 	all     []Ref                // also those that stay behind, see WithRefs
 	latest  [][]Period           // one period of each source: what it has now
 	periods [][]Period           // of each source; nil: nothing asked for them yet, see PeriodsOf
+	leaving []promotion.Leaving  // upstream, once leavingKnown
 	now     time.Time
 	taken   *Reads // what the decisions about the application read so far
+
+	leavingKnown bool
 }
 
 // Target is a Subject for one row: its methods return what the row declares to read. What it
@@ -145,6 +148,15 @@ func (in Target) State() state.State {
 
 // Record returns what the state has about the target.
 func (in Target) Record() state.Record { return in.State().At(state.Target(in.Target)) }
+
+// leavingUpstream returns what the environments are leaving that the target follows, see Observation.LeavingUpstream.
+func (in Target) leavingUpstream() []promotion.Leaving {
+	in.reads(UserDecisions)
+	if !in.leavingKnown {
+		in.leaving, in.leavingKnown = in.obs.LeavingUpstream(in.Target), true
+	}
+	return in.leaving
+}
 
 // Held returns the hold that stops the target now, or the freeze, which counts unless freezes
 // are bypassed. It is a row of its own: only a freeze that ends at a time depends on the time.

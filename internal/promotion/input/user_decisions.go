@@ -2,6 +2,7 @@ package input
 
 import (
 	"fmt"
+	"time"
 
 	"promoter/internal/image"
 	"promoter/internal/promotion"
@@ -20,7 +21,7 @@ func UserDecision(in Target, moves []promotion.Move) (promotion.State, promotion
 }
 
 // UserDecisionOn returns what users decided about one version in the target: they
-// rejected it, or reverted it. If a moving tag goes back, that was its publisher,
+// rejected it, reverted it, or rolled it back upstream. If a moving tag goes back, that was its publisher,
 // maybe for other reasons.
 func UserDecisionOn(in Target, move promotion.Move) (promotion.State, promotion.Reason, bool) {
 	in = in.For(rows[ofUserDecision])
@@ -31,6 +32,9 @@ func UserDecisionOn(in Target, move promotion.Move) (promotion.State, promotion.
 	if move.Form != "" {
 		return "", promotion.Reason{}, false
 	}
+	if why, left := LeftUpstream(in, move); left {
+		return promotion.Rejected, why, true
+	}
 	reverted, wasReverted := reversionOf(in.History(), move)
 	if in.Moving(move.Component) && (wasReverted || LandedBefore(in, move)) {
 		return promotion.Waiting, MovedBack(move.Component, move.From, move.To), true
@@ -39,6 +43,46 @@ func UserDecisionOn(in Target, move promotion.Move) (promotion.State, promotion.
 		return promotion.Reverted, revertedBefore(move, reverted), true
 	}
 	return "", promotion.Reason{}, false
+}
+
+// LeftUpstream returns why a target does not get a version: an environment that it follows, directly or
+// indirectly, is leaving it by a rollback, and no user asked for exactly this version in the target since
+// then. At the same time, the rollback counts.
+func LeftUpstream(in Target, move promotion.Move) (promotion.Reason, bool) {
+	in = in.For(rows[ofUserDecision])
+	if move.Form != "" { // the target has it
+		return promotion.Reason{}, false
+	}
+	asked := askedFor(in, move)
+	for _, left := range in.leavingUpstream() {
+		if left.Covers(in.RepositoryOf(move.Component), move.To) && !asked.After(left.At) {
+			return leftUpstream(move, left), true
+		}
+	}
+	return promotion.Reason{}, false
+}
+
+// askedFor returns when a user asked for the version of a move in the target, by a request that names it or
+// by a rollback to it; the zero time if none did. A pipeline that posts a version is no user.
+func askedFor(in Target, move promotion.Move) (at time.Time) {
+	if back := in.Record().Rollback; back != nil && !back.Automatic {
+		if to, err := image.Parse(back.Images[move.Component]); err == nil && to.Repository == in.RepositoryOf(move.Component) &&
+			promotion.SameRollout(image.Version{Tag: to.Tag, Digest: to.Digest}, move.To) {
+			at = back.At
+		}
+	}
+	if r := in.Request; r != nil && r.Posted == "" && len(r.With) > 0 && r.At.After(at) && namedByUser(in, []promotion.Move{move}) {
+		at = r.At
+	}
+	return at
+}
+
+func leftUpstream(move promotion.Move, left promotion.Leaving) promotion.Reason {
+	return promotion.Reason{
+		Rule: promotion.RuleLeftUpstream, Scope: state.Target(left.Target),
+		Message: fmt.Sprintf("%s was rolled back in %s by %s on %s%s", promotion.TargetsText(move), left.Target.Environment,
+			promotion.Actor(left.Act), promotion.Day(left.At), promotion.Because(left.Act)),
+	}
 }
 
 // reversionOf returns what a user reverted in the target, if the move would bring

@@ -100,6 +100,13 @@ func idleGroup(branch string, members []member, open *promotion.Open) (Proposal,
 		return p, true
 	}
 	var closing promotion.Reason
+	for _, m := range waiting { // a user must not merge for the others what is rolled back upstream
+		step, why := keepOrClose(m.Decision, *open)
+		if inOpen(m) && step == StepClose && why.Rule == promotion.RuleLeftUpstream {
+			p.Step, p.Reason = step, why
+			return p, true
+		}
+	}
 	for _, m := range waiting {
 		if !inOpen(m) && len(open.Snapshots) > 0 && open.Foreign == "" {
 			continue

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"promoter/internal/identity"
-	"promoter/internal/landing"
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile"
 	"promoter/internal/state"
 )
 
@@ -109,27 +109,108 @@ func reject(s *story) {
 }
 
 // rollback rolls a target back to its previous snapshot.
-func rollback(s *story) {
+func rollback(s *story) { rollBack(s, false) }
+
+// rollbackDownstream also rolls back the targets downstream that have what it leaves, as --downstream does: in one
+// commit, or as a user with several commands, who may stop after any of them.
+func rollbackDownstream(s *story) { rollBack(s, true) }
+
+func rollBack(s *story, downstream bool) {
 	target := anyTarget(s)
-	before, err := beforeStep(s, target)
+	reconciler, end, err := reconciler(s, true)
 	if err != nil {
 		s.skip()
 		return
 	}
-	back := state.RolledBack{Act: s.act(), Images: map[string]string{}, Commit: before.Commit}
+	defer end()
+	past, err := reconciler.Past(s.t.Context())
+	if err != nil {
+		s.skip()
+		return
+	}
+	source := promotion.Target(targetOf(target))
+	back, err := rollbackOf(s, past, source)
+	if err != nil {
+		s.skip()
+		return
+	}
+	text, changes := "roll back "+target, []state.Change{state.Rollback(targetOf(target), back)}
+	observed := past.Observation()
+	for _, one := range observed.Descendants(source, state.Leaving{Act: back.Act, From: back.From}) {
+		if !downstream {
+			break
+		}
+		more, err := rollbackOf(s, past.With(changes...), one.Target)
+		if err != nil {
+			continue
+		}
+		change := state.Rollback(state.Target(one.Target), more)
+		if s.random.IntN(3) == 0 { // it comes before that of the source, by a command of its own
+			s.record("roll back "+one.Environment+"/"+one.Application+" downstream of "+target, change)
+			if s.random.IntN(3) == 0 {
+				return
+			}
+			continue
+		}
+		text, changes = text+", "+one.Environment, append(changes, change)
+	}
+	s.record(text, changes...)
+}
+
+// rollbackOf returns a rollback of a target to its previous snapshot.
+func rollbackOf(s *story, past reconcile.Past, target promotion.Target) (state.RolledBack, error) {
+	before, err := past.Before(s.t.Context(), target, "")
+	if err != nil {
+		return state.RolledBack{}, err
+	}
+	back := state.RolledBack{Act: s.act(), Images: map[string]string{}, From: before.Left, Commit: before.Commit}
 	for component, pinned := range before.Snapshot {
 		back.Images[component] = pinned.Reference()
 	}
-	s.rolledBack[target] = slices.Collect(maps.Values(back.Images))
-	s.record("roll back "+target, state.Rollback(targetOf(target), back))
+	name := target.Environment + "/" + target.Application
+	s.rolledBack[name] = slices.Collect(maps.Values(back.Images))
+	delete(s.closed, name)
+	return back, nil
 }
 
-func beforeStep(s *story, target string) (landing.Earlier, error) {
-	reconciler, end, err := reconciler(s, true)
-	if err != nil {
-		return landing.Earlier{}, err
+// leftUpstream returns what a target upstream was leaving before the step, if a reference is among it and nothing since then
+// may have ended that: a resume, a close of the pull request of the rollback, or a request that names it.
+func leftUpstream(s *story, target, reference string) (state.Leaving, bool) {
+	seen := map[string]bool{}
+	var above func(target string) (state.Leaving, bool)
+	above = func(below string) (state.Leaving, bool) {
+		for _, parent := range parentsOf(s, s.configured, below) {
+			if seen[parent.target] {
+				continue
+			}
+			seen[parent.target] = true
+			for _, left := range s.stored.Leaving(targetOf(parent.target)) {
+				ended := s.closed[parent.target] || resumedSince(s, parent.target, left.At)
+				if !ended && leaves(s, left, reference) && !askedSince(s, target, reference, left.At) {
+					return left, true
+				}
+			}
+			if left, found := above(parent.target); found {
+				return left, true
+			}
+		}
+		return state.Leaving{}, false
 	}
-	defer end()
-	earlier, _, err := reconciler.Before(s.t.Context(), promotion.Target(targetOf(target)), "")
-	return earlier, err
+	return above(target)
+}
+
+func leaves(s *story, left state.Leaving, reference string) bool {
+	for _, pinned := range snapshotOf(s, reference) {
+		return left.Covers(pinned.Repository, pinned.Version)
+	}
+	return false
+}
+
+// askedSince reports whether a user asked for a reference in a target after a time: by a request or a rollback.
+func askedSince(s *story, target, reference string, decided time.Time) bool {
+	record := s.stored.At(targetOf(target))
+	if request := record.Request; request != nil && request.Posted == "" && request.At.After(decided) && namedFor(s, target, reference) {
+		return true
+	}
+	return record.Rollback != nil && record.Rollback.At.After(decided) && slices.Contains(s.rolledBack[target], reference)
 }

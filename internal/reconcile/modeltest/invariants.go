@@ -187,6 +187,9 @@ func checkMove(s *story, target string, commit repo.Commit, before, after string
 	if isDeleted(s, digestOf(after)) && !s.interleaved && !(back && s.unanswered) { // a rollback waits for no registry
 		s.t.Errorf("%s got %s, which the registry does not have", target, after)
 	}
+	if left, found := leftUpstream(s, target, after); found && !s.interleaved {
+		s.t.Errorf("%s got %s, which an environment upstream is leaving: %v", target, after, left)
+	}
 	switch {
 	case slices.Contains(s.rolledBack[target], after) && s.held[target][after]:
 		// A rollback returns to any earlier state of this target, also to one of a user.

@@ -72,6 +72,7 @@ func (s *story) close() {
 		return
 	}
 	s.log("a user closes #%d", pr.Number)
+	mayCancel(s, pr)
 	s.People.Close(s.t, scmtest.Ann, pr.Number)
 	if s.userHeads[pr.Head.Branch] != "" {
 		return // with a user's commit, a close is no decision about versions
@@ -81,11 +82,21 @@ func (s *story) close() {
 			continue
 		}
 		now, base := currentReferences(s, target), referencesIn(s, parentOf(s, pr.Head.Commit), target)
+		if back := s.stateAt(s.head(stateBranch)).At(targetOf(target)).Rollback; back != nil {
+			base = referencesIn(s, pr.Head.Commit, target) // a close of its pull request cancels it, and refuses nothing
+		}
 		for i, held := range referencesIn(s, pr.Head.Commit, target) {
 			if held != base[i] && !slices.Contains(now, held) {
 				s.refused[target][held] = true
 			}
 		}
+	}
+}
+
+// mayCancel notes that a user closed a pull request, by itself or with its branch, which cancels a rollback.
+func mayCancel(s *story, pr scm.PullRequest) {
+	for _, target := range inHead(pr) {
+		s.closed[target] = true
 	}
 }
 
@@ -186,6 +197,7 @@ func deleteBranch(s *story) {
 		return
 	}
 	s.log("a user deletes %s", pr.Head.Branch)
+	mayCancel(s, pr)
 	s.Git.Delete(s.t, scmtest.Ann, pr.Head.Branch)
 	delete(s.userHeads, pr.Head.Branch)
 }

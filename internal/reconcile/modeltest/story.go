@@ -38,6 +38,7 @@ type story struct {
 	verifiedHeads   map[string]string          // by branch, the commit that was checked
 	refused         map[string]map[string]bool // references that a user refused in a target
 	rolledBack      map[string][]string        // references that a user rolled a target back to
+	closed          map[string]bool            // targets of which a user closed a pull request since they were rolled back
 	userHeads       map[string]string          // heads that a user committed to, with the commit
 	seen            map[int]scm.PullRequest    // every pull request that was ever open
 	fork            int                        // the number of the pull request of a fork; 0: none
@@ -88,7 +89,7 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 	s := &story{
 		t: t, random: random,
 		released: map[string]int{}, held: map[string]map[string]bool{}, refused: map[string]map[string]bool{},
-		userHeads: map[string]string{}, verifiedHeads: map[string]string{}, rolledBack: map[string][]string{}, seen: map[int]scm.PullRequest{},
+		userHeads: map[string]string{}, verifiedHeads: map[string]string{}, closed: map[string]bool{}, rolledBack: map[string][]string{}, seen: map[int]scm.PullRequest{},
 		reported: map[string]scm.CheckState{}, reviewed: map[int]map[string]review{}, titles: map[int]string{}, resumes: map[state.Target]time.Time{},
 		evidence: reconciletest.NewEvidence(), healthy: map[string][]health.Report{}, failures: map[string][]*failure{},
 		signed: map[string]bool{}, checkedHeads: map[string]bool{}, bypassing: map[string]bool{},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/fault"
+	"promoter/internal/image"
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/propose"
@@ -67,11 +68,19 @@ func (r Reader) readUserDecisions(
 func headsToClose(o Observation, made plan.Plan, c Clients) []string {
 	heads := made.UnusedBranches(o.Refs.Branches, o.Promotion.Open, c.Objects, c.By)
 	for _, p := range made.Proposals {
-		if p.Step == propose.StepPush || p.Step == propose.StepPropose && p.Open == nil {
+		if p.Step == propose.StepPush || p.Open == nil && (p.Step == propose.StepPropose || waitsToRollBack(o, p)) {
 			heads = append(heads, o.HeadsOf(p)...)
 		}
 	}
 	return heads
+}
+
+// waitsToRollBack reports whether a rollback of a proposal waits, such as for the end of a freeze. A user
+// may have canceled it by closing its pull request, and until that is read, it keeps versions out downstream.
+func waitsToRollBack(o Observation, p propose.Proposal) bool {
+	return p.Step == propose.StepWait && slices.ContainsFunc(p.Decisions, func(d promotion.Decision) bool {
+		return d.Returned == nil && o.Promotion.State.At(state.Target(d.Target)).Rollback != nil
+	})
 }
 
 // readClosed reads the last closed pull requests of a branch: the decisions of users up
@@ -136,6 +145,7 @@ func decisionOf(
 		return nil, nil
 	}
 	act := state.Act{By: pr.Closer, At: pr.ClosedAt}
+	canceled := canceledBy(o, pr, landed)
 	deleted, err := closedByDeletion(ctx, repository, o, pr, failures)
 	switch {
 	case err != nil:
@@ -143,16 +153,23 @@ func decisionOf(
 	case deleted && record.Reopened == nil:
 		// Branches are deleted for many reasons: it is opened again once.
 		return []state.Change{state.ReopenedOnce(state.Target(branch), pr.Number, o.Now)}, nil
-	case deleted && (record.Reopened.Number == pr.Number || record.Hold != nil):
+	case deleted && record.Reopened.Number == pr.Number || deleted && record.Hold != nil && len(canceled) == 0:
 		return nil, nil
-	case deleted:
+	case deleted && len(canceled) == 0:
 		act.Reason = fmt.Sprintf("the branch of pull request #%d was deleted, as that of #%d was before", pr.Number, record.Reopened.Number)
 		return []state.Change{state.Hold(state.Target(branch), act)}, nil
 	}
 	act.Reason = fmt.Sprintf("pull request #%d was closed", pr.Number)
 	var changes []state.Change
+	if len(canceled) > 0 {
+		changes = append(changes, state.ClosedByUser(state.Target(branch), pr.Number, "closed by "+promotion.Actor(act)+": the rollback is canceled", pr.ClosedAt))
+	}
 	for _, l := range landed {
-		if resumedAfter(o, pr, l.Target) {
+		if back, ends := canceled[l.Target]; ends {
+			changes = append(changes, state.CancelRollback(state.Target(l.Target), back))
+			continue
+		}
+		if deleted || resumedAfter(o, pr, l.Target) {
 			continue
 		}
 		if images := landing.ChangedBy(o.Promotion, l); len(images) > 0 {
@@ -168,10 +185,42 @@ func decisionOf(
 	return changes, nil
 }
 
+// canceledBy returns the rollbacks that end if a user closed a pull request: it has exactly their versions, and was
+// closed after they were recorded. Forges report whole seconds.
+func canceledBy(o Observation, pr scm.PullRequest, landed []promotion.Landed) map[promotion.Target]state.RolledBack {
+	canceled := map[promotion.Target]state.RolledBack{}
+	for _, l := range landed {
+		back := o.Promotion.State.At(state.Target(l.Target)).Rollback
+		if back == nil || pr.ClosedAt.Before(back.At.Truncate(time.Second)) || !returnsTo(*back, l.Snapshot) {
+			continue
+		}
+		canceled[l.Target] = *back
+	}
+	return canceled
+}
+
+// returnsTo reports whether a snapshot has the versions of a rollback, of the components that it has.
+func returnsTo(back state.RolledBack, snapshot promotion.Snapshot) bool {
+	same := 0
+	for component, pinned := range snapshot {
+		text, named := back.Images[component]
+		if !named {
+			continue
+		}
+		to, err := image.Parse(text)
+		if err != nil || to.Repository != pinned.Repository ||
+			!promotion.SameRollout(image.Version{Tag: to.Tag, Digest: to.Digest}, pinned.Version) {
+			return false
+		}
+		same++
+	}
+	return same > 0
+}
+
 // closedByUs reports whether we closed the pull request. Where the forge names who did,
 // it must agree with our record, which may be older than a user's later close.
 func closedByUs(repository scm.Repository, record state.Record, pr scm.PullRequest) bool {
-	recorded := slices.ContainsFunc(record.Closings, func(c state.Closing) bool { return c.Number == pr.Number })
+	recorded := slices.ContainsFunc(record.Closings, func(c state.Closing) bool { return c.Number == pr.Number && !c.ByUser })
 	if !repository.Features().Closers || pr.Closer.Login == "" {
 		return recorded
 	}
@@ -181,7 +230,10 @@ func closedByUs(repository scm.Repository, record state.Record, pr scm.PullReque
 // isRecorded reports whether the decision is in the state already, or was resumed since.
 // The branch may contain something else by now.
 func isRecorded(o Observation, pr scm.PullRequest, branch promotion.Target, landed []promotion.Landed) bool {
-	return resumedAfter(o, pr, branch) || slices.ContainsFunc(landed, func(l promotion.Landed) bool {
+	canceled := slices.ContainsFunc(o.Promotion.State.At(state.Target(branch)).Closings, func(c state.Closing) bool {
+		return c.ByUser && c.Number == pr.Number && !pr.ClosedAt.After(c.At)
+	})
+	return canceled || resumedAfter(o, pr, branch) || slices.ContainsFunc(landed, func(l promotion.Landed) bool {
 		rejections := o.Promotion.State.At(state.Target(l.Target)).Rejections
 		return slices.ContainsFunc(rejections, func(r state.Rejection) bool { return r.Number == pr.Number })
 	})

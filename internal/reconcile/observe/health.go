@@ -50,7 +50,7 @@ func recordFailures(ctx context.Context, history landing.Reader, o Observation, 
 			}
 			if err == nil {
 				act := state.Act{By: identity.User{Login: "promoter", Bot: true}, At: o.Now, Reason: why}
-				back = &state.RolledBack{Act: act, Images: map[string]string{}, Commit: earlier.Commit, Automatic: true}
+				back = &state.RolledBack{Act: act, Images: map[string]string{}, From: earlier.Left, Commit: earlier.Commit, Automatic: true}
 				for component, pinned := range earlier.Snapshot {
 					back.Images[component] = pinned.Reference()
 				}
