@@ -99,7 +99,8 @@ func (t targetReader) lastGood(states []Earlier) (Earlier, error) {
 	}
 	for _, e := range states[first:] {
 		_, failed := t.o.Promotion.State.FailureOf(state.Target(t.target), e.Snapshot.ID())
-		if !failed && !t.o.rejects(t.target, e.Snapshot) && !t.o.leftUpstream(t.target, e.Snapshot) && !hasRevertedVersion(snapshots, e.Snapshot) {
+		unwanted := failed || t.o.rejects(t.target, e.Snapshot) || t.o.leftUpstream(t.target, e.Snapshot)
+		if !unwanted && !hasRevertedVersion(snapshots, e.Snapshot) {
 			return e, nil
 		}
 	}

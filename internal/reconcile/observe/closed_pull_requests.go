@@ -162,7 +162,8 @@ func decisionOf(
 	act.Reason = fmt.Sprintf("pull request #%d was closed", pr.Number)
 	var changes []state.Change
 	if len(canceled) > 0 {
-		changes = append(changes, state.ClosedByUser(state.Target(branch), pr.Number, "closed by "+promotion.Actor(act)+": the rollback is canceled", pr.ClosedAt))
+		why := "closed by " + promotion.Actor(act) + ": the rollback is canceled"
+		changes = append(changes, state.ClosedByUser(state.Target(branch), pr.Number, why, pr.ClosedAt))
 	}
 	for _, l := range landed {
 		if back, ends := canceled[l.Target]; ends {
