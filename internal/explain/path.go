@@ -64,6 +64,7 @@ type Step struct {
 	promotion.Target
 	Versions []image.Version // in the files; several if they disagree
 	Since    time.Time       // zero: unknown
+	Again    bool            // it was there before, and others in between
 	Commit   string          // that brought the version; empty: unknown
 	Number   int             // of the pull request that did; 0: none, or unknown
 	State    promotion.State
@@ -145,7 +146,7 @@ func stepOf(f Facts, target promotion.Target, component string) Step {
 			if !promotion.SameRollout(l.Snapshot[component].Version, s.Versions[0]) {
 				break
 			}
-			s.Since = l.At
+			s.Since, s.Again = l.At, l.Earlier
 			s.Commit = l.Commit
 			s.Number = l.Number
 		}
@@ -328,6 +329,9 @@ func (s Step) since() string {
 	text := ""
 	if !s.Since.IsZero() {
 		text = " since " + moment(s.Since)
+		if s.Again {
+			text += ", again"
+		}
 	}
 	var by []string
 	if s.Number != 0 {

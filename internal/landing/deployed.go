@@ -217,11 +217,10 @@ func (t targetReader) stayAt(commit string, w walked) (int, bool) {
 	return 0, false
 }
 
-// since returns since when each stay provably was there. The time of the merge that began it is exact.
-func (o times) since(deployments []deployed) map[int]time.Time {
-	since := map[int]time.Time{}
+// since returns since when each stay provably was there, and of which that is exact: the time of the merge that began it.
+func (o times) since(deployments []deployed) (since map[int]time.Time, exact map[int]bool) {
+	since, exact = map[int]time.Time{}, map[int]bool{}
 	maps.Copy(since, o.seen)
-	exact := map[int]bool{}
 	for _, d := range deployments {
 		if d.At.IsZero() || d.stay == 0 && d.At.Before(o.other) { // something else was seen after the merge
 			continue
@@ -234,5 +233,5 @@ func (o times) since(deployments []deployed) map[int]time.Time {
 			since[d.stay] = d.At
 		}
 	}
-	return since
+	return since, exact
 }

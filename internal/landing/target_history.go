@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
@@ -255,7 +256,7 @@ func (t targetReader) beforeForms(ctx context.Context, landings []deployed) ([]d
 // was merged or first seen. The time of a merge is remembered where a child soaks.
 func (t targetReader) periods(deployments []deployed, w walked) ([]promotion.Landing, []state.Change) {
 	recorded := t.observed(deployments, w)
-	since := recorded.since(deployments)
+	since, exact := recorded.since(deployments)
 	var changes []state.Change
 	landings := make([]promotion.Landing, len(deployments))
 	until := t.o.Now
@@ -266,14 +267,31 @@ func (t targetReader) periods(deployments []deployed, w walked) ([]promotion.Lan
 			changes = append(changes, state.FirstSeen(state.Target(t.target), d.Snapshot.ID(), d.First, d.At))
 		}
 		if i > 0 {
-			if at := landings[i-1].At; !at.IsZero() {
-				until = at
-			}
+			until = t.endOf(d, deployments[i-1], landings[i-1], until, exact)
 			d.Until = until
 		}
 		landings[i] = d.Landing
 	}
 	return landings, changes
+}
+
+// endOf returns until when a landing at most was there: until what follows it was merged, or was seen. Where that may have
+// been long after it came, the time of its commit is an earlier end: any user can set it, but only so that less counts.
+func (t targetReader) endOf(d, next deployed, after promotion.Landing, until time.Time, exact map[int]bool) time.Time {
+	if !after.At.IsZero() {
+		until = after.At
+	}
+	if exact[next.stay] || d.stay == next.stay {
+		return until
+	}
+	commit, err := t.from.Objects.Commit(after.First)
+	if err == nil && commit.Committer.When.Before(until) {
+		until = commit.Committer.When
+	}
+	if until.Before(d.At) {
+		until = d.At
+	}
+	return until
 }
 
 func soaks(p setting.Parent) bool { return p.Soak > 0 }

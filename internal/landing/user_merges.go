@@ -38,7 +38,8 @@ func (t targetReader) mergedByUser(ctx context.Context, deployments []deployed, 
 	if t.o.Promotion.PushOnly || len(deployments) == 0 || !w.begins(0) || !t.o.anyChild(t.target, soaks) {
 		return nil
 	}
-	if _, recorded := t.observed(deployments, w).seen[0]; recorded || !(times{}).since(deployments)[0].IsZero() {
+	merged, _ := times{}.since(deployments)
+	if _, recorded := t.observed(deployments, w).seen[0]; recorded || !merged[0].IsZero() {
 		return nil
 	}
 	commit, err := t.from.Objects.Commit(w.Stays[0].first())

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"promoter/internal/edit"
-		"promoter/internal/image"
+	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
 )

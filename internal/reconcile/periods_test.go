@@ -12,8 +12,12 @@ import (
 // soaking is a world in which staging lands in a way, and prod waits until a version was there for 30 seconds.
 func soaking(t *testing.T, land string) *world {
 	t.Helper()
+	return newWorld(t, soakingConfig(land))
+}
+
+func soakingConfig(land string) string {
 	config := strings.ReplaceAll(threeEnvironments, "after: [staging]", "after: {staging: {soak: 30s}}")
-	return newWorld(t, strings.Replace(config, "after: [dev]}", "after: [dev], land: "+land+"}", 1))
+	return strings.Replace(config, "after: [dev]}", "after: [dev], land: "+land+"}", 1)
 }
 
 // merge merges the open pull request of a branch as a user, where staging lands by pull requests.
@@ -268,4 +272,23 @@ func TestPeriods_goOnAfterTheLimit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What was replaced while no reconciliation ran soaked until then at most.
+func TestPeriods_endBeforeTheyAreSeenToEnd(t *testing.T) {
+	t.Parallel()
+	w := soaking(t, "push")
+	w.push(web, "1.1.0")
+	w.run()
+	w.lands()
+	w.Clock.Add(10 * time.Second)
+	w.push(web, "1.2.0")
+	w.byHand("main", "staging", line(web, "1.1.0"), line(web, "1.2.0"))
+	w.Clock.Add(time.Hour)
+	w.run()
+	w.holds("prod", "1.0.0 1.0.0")
+	w.calm()
+	w.Clock.Add(30 * time.Second)
+	w.run()
+	w.holds("prod", "1.2.0 1.0.0")
 }

@@ -83,10 +83,10 @@ func TestTouched_byWhatDiffers(t *testing.T) {
 	act := state.Act{By: identity.User{Login: "ada"}, At: at}
 	everything := []string{"everything"}
 	for name, test := range map[string]struct {
-		before func(*cache.Read, *cache.Decided)
-		now    func(*cache.Read, *cache.Changed)
+		before  func(*cache.Read, *cache.Decided)
+		now     func(*cache.Read, *cache.Changed)
 		written cache.Written
-		want   []string
+		want    []string
 	}{
 		"nothing": {},
 		"another config": {
@@ -177,7 +177,7 @@ func TestTouched_byWhatDiffers(t *testing.T) {
 		},
 		"a branch that was moved back": {
 			written: func(branch, _ string) ([]promotion.Target, bool) { return nil, branch == "main" },
-			want:   everything,
+			want:    everything,
 		},
 		"an event about an image": {
 			now: func(_ *cache.Read, c *cache.Changed) {
