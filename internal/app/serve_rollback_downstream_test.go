@@ -26,7 +26,7 @@ poll: 1h
 url: https://promoter.example.com
 repositories: [{forge: forge, name: acme/gitops}]
 permissions:
-  - {verbs: [rollback], environments: [prod], users: [bob]}
+  - {verbs: [rollback], environments: [prod], who: [bob]}
 api:
   tokens:
     ops: {token: "env:API", roles: [operate], environments: [dev, staging]}
