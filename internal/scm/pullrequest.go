@@ -33,8 +33,9 @@ type PullRequests interface {
 // reconciliations cannot be distinguished.
 type Deletions interface {
 	// HeadDeleted returns when the head branch of a pull request was first deleted
-	// since the pull request was last opened, or the zero time if unknown. Invalid: the
-	// forge has it in a form that cannot be read.
+	// since the pull request was last opened. It is the zero time if the forge shows no
+	// deletion: some do not record that of a closed one. Invalid: the forge has it in a
+	// form that cannot be read.
 	HeadDeleted(ctx context.Context, number int) (time.Time, error)
 }
 

@@ -13,6 +13,7 @@ import (
 	sdk "code.gitea.io/sdk/gitea"
 
 	"promoter/internal/fault"
+	"promoter/internal/scm"
 	"promoter/internal/scm/rest"
 )
 
@@ -22,6 +23,22 @@ type timelineEvent struct {
 	Type    string    `json:"type"`
 	Poster  *sdk.User `json:"user"`
 	Created time.Time `json:"created_at"`
+}
+
+// Timeline reads the timeline of the pull request. A merge is an entry of another type.
+func (r *repository) Timeline(ctx context.Context, number int) ([]scm.Turn, error) {
+	events, err := r.timeline(ctx, number, time.Time{})
+	if err != nil {
+		return nil, explain(r.noun("timeline of pull request %d", number), err)
+	}
+	var turns []scm.Turn
+	states := map[string]scm.PullRequestState{"close": scm.StateClosed, "reopen": scm.StateOpen}
+	for _, event := range events { // oldest first
+		if state, turned := states[event.Type]; turned {
+			turns = append(turns, scm.Turn{State: state, By: r.forge.person(event.Poster), At: event.Created.UTC()})
+		}
+	}
+	return turns, nil
 }
 
 // timeline lists the events of a pull request since a time, oldest first. The zero

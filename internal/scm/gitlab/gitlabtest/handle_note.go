@@ -138,8 +138,12 @@ var zone = time.FixedZone("UTC-12", -12*60*60)
 // asc the latest comes first.
 // https://gitlab.com/gitlab-org/gitlab/-/blob/master/app/finders/events_finder.rb
 func listEvents(c *call) *reply {
-	if c.text("action") != "commented" {
-		c.s.t.Errorf("gitlabtest: %s: no events but those of notes", c.route)
+	switch c.text("action") {
+	case "commented":
+	case "pushed":
+		return listPushes(c)
+	default:
+		c.s.t.Errorf("gitlabtest: %s: no events but those of notes and pushes", c.route)
 	}
 	after, err := time.ParseInLocation(time.DateOnly, c.text("after"), zone)
 	if err != nil {

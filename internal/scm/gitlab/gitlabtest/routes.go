@@ -58,7 +58,8 @@ func endpoints() map[string]endpoint {
 		"POST " + request + "/notes":          {writing(onRequest(createNote)), []string{"body"}},
 		"PUT " + request + "/notes/{note}":    {writing(onRequest(editNote)), []string{"body"}},
 
-		"GET " + project + "/events":                    {reading(listEvents), with("action", "after", "sort")},
+		"GET " + project + "/events":                    {reading(listEvents), with("action", "after", "before", "sort")},
+		"GET " + request + "/resource_state_events":     {reading(onRequest(listStateEvents)), paging},
 		"GET " + request + "/notes/{note}/award_emoji":  {reading(onRequest(onNote(listAwards))), paging},
 		"POST " + request + "/notes/{note}/award_emoji": {writing(onRequest(onNote(createAward))), []string{"name"}},
 	}
