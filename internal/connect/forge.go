@@ -17,6 +17,7 @@ import (
 	"promoter/internal/scm/github"
 	"promoter/internal/scm/gitlab"
 	"promoter/internal/scm/plain"
+	"promoter/internal/scm/rest"
 	"promoter/internal/secret"
 	"promoter/internal/serverfile"
 )
@@ -78,17 +79,20 @@ func (c *Connections) openForge(config serverconfig.Forge, token secret.String) 
 	if token.IsZero() {
 		client.Transport = c.HTTP.Public
 	}
+	robots := c.robots()
 	switch config.Kind {
 	case serverconfig.ForgeGitHub:
 		forge, err = github.New(github.Options{
-			URL: config.URL, Token: fixed(token), HTTP: client, Now: c.Server.Now, Pace: c.Server.WritePace, Signs: signs,
+			URL: config.URL, Token: fixed(token), HTTP: client, Now: c.Server.Now, Pace: c.Server.WritePace, Signs: signs, Robots: robots,
 		})
 	case serverconfig.ForgeGitLab:
 		forge, err = gitlab.New(gitlab.Options{
-			URL: config.URL, Token: fixed(token), HTTP: client, Now: c.Server.Now, Pace: c.Server.WritePace, Signs: signs,
+			URL: config.URL, Token: fixed(token), HTTP: client, Now: c.Server.Now, Pace: c.Server.WritePace, Signs: signs, Robots: robots,
 		})
 	case serverconfig.ForgeGitea:
-		forge, err = gitea.New(gitea.Options{URL: config.URL, Token: fixed(token), HTTP: client, Now: c.Server.Now})
+		forge, err = gitea.New(gitea.Options{
+			URL: config.URL, Token: fixed(token), HTTP: client, Now: c.Server.Now, Robots: robots,
+		})
 	default:
 		return nil, fault.New(fault.Internal, "the forge %s is of kind %s, which is not implemented", config.Name, config.Kind)
 	}
@@ -96,6 +100,11 @@ func (c *Connections) openForge(config serverconfig.Forge, token secret.String) 
 		return nil, fault.Wrap(fault.Invalid, err)
 	}
 	return forge, nil
+}
+
+// robots are the accounts that the server file lists.
+func (c *Connections) robots() rest.Robots {
+	return rest.Robots{Bots: c.Server.File.Bots, Trusted: c.Server.File.TrustedBots}
 }
 
 // fixed is the source of a token that does not expire.
@@ -112,7 +121,7 @@ func (c *Connections) wireApp(f *Forge) error {
 	app, err := github.NewApp(github.AppOptions{
 		URL: f.Config.URL, ID: strconv.FormatInt(id, 10), Key: key,
 		HTTP: &http.Client{Transport: c.HTTP.Forges}, Now: c.Server.Now, Pace: c.Server.WritePace,
-		Signs: c.Server.File.Signing.GitHubApp || !c.signing.Value().IsZero(),
+		Signs: c.Server.File.Signing.GitHubApp || !c.signing.Value().IsZero(), Robots: c.robots(),
 	})
 	if err != nil {
 		from := f.Config.App.Key.String()

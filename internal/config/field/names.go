@@ -112,6 +112,15 @@ func CheckUsers(report *strictyaml.Report, names strictyaml.List, key string) {
 	}
 }
 
+// CheckAccounts validates a list of logins.
+func CheckAccounts(report *strictyaml.Report, names strictyaml.List, key string) {
+	for _, name := range names.Items {
+		valid := name.Value != "" && !strings.ContainsAny(name.Value, " \t\n:@,/*")
+		report.ErrorIf(name.Valid() && !valid, name.Position, "write the login of an account, as in renovate[bot]",
+			"%s: %q is no login", key, name.Value)
+	}
+}
+
 // ownStatus is the commit status that promoter itself sets. It never counts as a check.
 const ownStatus = "promoter"
 

@@ -52,6 +52,8 @@ type Config struct {
 	AfterLanding []AfterLanding
 	Destinations []Destination // of notifications, by name
 	Permissions  []Permission
+	Bots         []string // logins of accounts that are bots, although no forge shows it
+	TrustedBots  []string // logins of bots that act for users
 	Bypass       []Bypass
 	Limits       []Limit
 	Verify       []Verify
@@ -140,6 +142,12 @@ type rawServer struct {
 	AfterLanding strictyaml.Map[*rawAfterLanding] `yaml:"afterLanding"`
 	// Who can use commands in comments. See docs/configuration.md#permissions-and-limits. Default: all users with write access.
 	Permissions []*rawPermission `yaml:"permissions"`
+	// Accounts that are bots, in addition to those that the forge shows as bots. What bots do to pull requests and write
+	// in comments decides nothing. See docs/operate/security.md#bots. Default: none.
+	Bots strictyaml.List `yaml:"bots"`
+	// Bots that act for users: what they do to pull requests and write in comments counts as that of users, within
+	// `permissions`. Their approvals never count. See docs/operate/security.md#bots. Default: none.
+	TrustedBots strictyaml.List `yaml:"trustedBots"`
 	// Who can bypass conditions and gates, with `promoter promote --bypass` or in a comment. See docs/guides/hotfix.md. Default: no user.
 	Bypass []*rawBypass `yaml:"bypass"`
 	// Restrictions of all config files. See docs/configuration.md#permissions-and-limits. Default: none.
@@ -222,6 +230,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (*Config, c
 	c.AfterLanding = loadAfterLanding(in)
 	c.Destinations = loadDestinations(in)
 	c.Permissions = loadPermissions(in)
+	c.Bots, c.TrustedBots = loadBots(in)
 	c.Bypass = loadBypass(in)
 	c.Limits = loadLimits(in)
 	c.Verify = loadVerify(in)

@@ -40,7 +40,8 @@ type Forge struct {
 	http *http.Client
 	now  func() time.Time
 
-	self rest.Hourly[identity.User]
+	self   rest.Hourly[identity.User]
+	robots rest.Robots // of the server file
 
 	mu     sync.Mutex
 	closed map[identity.RepositoryKey]*archive
@@ -59,6 +60,7 @@ func New(options Options) (*Forge, error) {
 		host:        strings.ToLower(page.Host),
 		page:        page.String(),
 		now:         options.Now,
+		robots:      options.Robots,
 		closed:      map[identity.RepositoryKey]*archive{},
 		unmergeable: map[pullKey]unmergeable{},
 	}
@@ -79,10 +81,16 @@ func (f *Forge) client(ctx context.Context, over *http.Client) *sdk.Client {
 	return client
 }
 
-// person converts an account. Accounts of the server itself have negative IDs: the
+// person converts an account, as it counts for what users decide.
+func (f *Forge) person(user *sdk.User) identity.User { return f.robots.Person(f.accountOf(user)) }
+
+// reviewer converts the account of a review.
+func (f *Forge) reviewer(user *sdk.User) identity.User { return f.robots.Account(f.accountOf(user)) }
+
+// accountOf converts an account. Accounts of the server itself have negative IDs: the
 // one of Actions is a bot, and Ghost stands for deleted accounts. Other bots cannot
 // be distinguished.
-func (f *Forge) person(user *sdk.User) identity.User {
+func (f *Forge) accountOf(user *sdk.User) identity.User {
 	const ghost = -1
 	if user == nil || user.UserName == "" || user.ID == ghost {
 		return identity.User{}

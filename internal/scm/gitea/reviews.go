@@ -47,7 +47,7 @@ func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) 
 
 // reviewOf omits review requests, and our own pending reviews.
 func (s signals) reviewOf(given *sdk.PullReview) (scm.Review, bool) {
-	review := scm.Review{Author: s.repo.forge.person(given.Reviewer), Commit: given.CommitID, At: given.Submitted.UTC()}
+	review := scm.Review{Author: s.repo.forge.reviewer(given.Reviewer), Commit: given.CommitID, At: given.Submitted.UTC()}
 	switch given.State {
 	case sdk.ReviewStateApproved:
 		review.State = scm.Approved

@@ -29,6 +29,7 @@ type AppOptions struct {
 	Now      func() time.Time
 	Pace     time.Duration // between two writes per installation, see WritePace
 	Signs    bool          // as in Options
+	Robots   rest.Robots   // as in Options
 	// Sleep waits before a new token is used again. Nil: a timer.
 	Sleep func(ctx context.Context, wait time.Duration) error
 }

@@ -14,6 +14,7 @@ import (
 
 	"promoter/internal/command"
 	"promoter/internal/fault"
+	"promoter/internal/identity"
 	"promoter/internal/outbound"
 	"promoter/internal/scm"
 	"promoter/internal/scm/rest"
@@ -28,7 +29,8 @@ type issueComment struct {
 	gogithub.IssueComment
 
 	App *struct {
-		ID int64 `json:"id"`
+		ID   int64  `json:"id"`
+		Slug string `json:"slug"`
 	} `json:"performed_via_github_app"`
 }
 
@@ -63,9 +65,15 @@ func (c conversation) translate(comment *issueComment, number int) scm.Comment {
 	created := comment.GetCreatedAt().UTC()
 	changed := comment.GetUpdatedAt().UTC()
 	return scm.Comment{
-		ID: comment.GetID(), Number: number, Author: author, Bot: author.Bot || comment.App != nil, Body: comment.GetBody(),
+		ID: comment.GetID(), Number: number, Author: author, Bot: author.Bot || c.byApp(comment, author), Body: comment.GetBody(),
 		Created: created, Changed: outbound.Later(created, changed), Edited: changed.After(created),
 	}
+}
+
+// byApp reports whether an App wrote a comment that does not act for users, maybe in the name of one.
+func (c conversation) byApp(comment *issueComment, author identity.User) bool {
+	robots := c.repo.forge.robots
+	return comment.App != nil && !robots.IsTrusted(author.Login) && !robots.IsTrusted(comment.App.Slug+"[bot]")
 }
 
 // lateUpdate is how much later than its creation GitHub may date the last change of a

@@ -49,6 +49,7 @@ type Forge struct {
 	permitted Permitted                  // permissions of the installation; nil: a user's credential
 	app       *App                       // of the installation; nil: a user's credential
 	signs     bool                       // our commits are signed
+	robots    rest.Robots                // of the server file
 }
 
 // New returns a Forge. It sends no request. Token, HTTP and Now are required.
@@ -65,7 +66,7 @@ func New(options Options) (*Forge, error) {
 	}
 	endpoint.Path = strings.TrimRight(endpoint.Path, "/") + "/"
 	made := &Forge{
-		host: strings.ToLower(page.Host), page: page.String(), now: options.Now, signs: options.Signs,
+		host: strings.ToLower(page.Host), page: page.String(), now: options.Now, signs: options.Signs, robots: options.Robots,
 		edits: lru.New[editOf, bool](maxEdits),
 	}
 	made.api = gogithub.NewClient(rest.NewClient(options, endpoint, limits(), &made.State))

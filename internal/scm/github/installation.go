@@ -164,7 +164,7 @@ func (a *App) Use(ctx context.Context, i Installation) (*Installed, error) {
 	made := &tokens{app: a, of: i, turn: make(chan struct{}, 1)}
 	forge, err := New(Options{
 		URL: a.options.URL, API: a.options.API, Token: made.get, HTTP: a.options.HTTP, Now: a.options.Now, Pace: a.options.Pace,
-		Signs: a.options.Signs,
+		Signs: a.options.Signs, Robots: a.options.Robots,
 	})
 	if err != nil {
 		return nil, err

@@ -122,8 +122,16 @@ func (f *Forge) account(ctx context.Context) (identity.User, error) {
 	})
 }
 
-// person converts an account. Deleted accounts have no login.
-func (f *Forge) person(user *gogithub.User) identity.User {
+// person converts an account, as it counts for what users decide.
+func (f *Forge) person(user *gogithub.User) identity.User { return f.robots.Person(f.accountOf(user)) }
+
+// reviewer converts the account of a review.
+func (f *Forge) reviewer(user *gogithub.User) identity.User {
+	return f.robots.Account(f.accountOf(user))
+}
+
+// accountOf converts an account. Deleted accounts have no login.
+func (f *Forge) accountOf(user *gogithub.User) identity.User {
 	login := user.GetLogin()
 	if login == "" {
 		return identity.User{}

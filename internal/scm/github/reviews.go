@@ -43,7 +43,7 @@ func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) 
 // translate omits our own pending reviews, which no other user sees, and unknown
 // states.
 func (s signals) translate(given *gogithub.PullRequestReview) (scm.Review, bool) {
-	review := scm.Review{Author: s.repo.forge.person(given.GetUser()), Commit: given.GetCommitID(), At: given.GetSubmittedAt().UTC()}
+	review := scm.Review{Author: s.repo.forge.reviewer(given.GetUser()), Commit: given.GetCommitID(), At: given.GetSubmittedAt().UTC()}
 	switch given.GetState() {
 	case "APPROVED":
 		review.State = scm.Approved

@@ -132,7 +132,7 @@ func (f *Forge) person(login string) identity.User {
 	if login == "" {
 		return identity.User{}
 	}
-	return identity.User{Host: f.host, Login: login, Bot: botName.MatchString(login)}
+	return f.robots.Person(identity.User{Host: f.host, Login: login, Bot: botName.MatchString(login)})
 }
 
 func (f *Forge) personOf(user *gogitlab.BasicUser) identity.User {
@@ -171,8 +171,8 @@ func (r *repository) userID(ctx context.Context, person identity.User) (int, err
 // ten minutes.
 // https://docs.gitlab.com/administration/settings/rate_limit_on_users_api/
 func (f *Forge) isBot(ctx context.Context, person identity.User, id int) (bool, error) {
-	if person.Bot {
-		return true, nil
+	if person.Bot || f.robots.IsTrusted(person.Login) {
+		return person.Bot, nil
 	}
 	bot, err := f.bots.Get(id, func() (bool, error) {
 		user, _, err := f.api.Users.GetUser(id, gogitlab.GetUsersOptions{}, in(ctx))

@@ -50,6 +50,8 @@ type Forge struct {
 
 	self rest.Hourly[account]
 	bots rest.Memo[int, bool] // by account ID
+
+	robots rest.Robots // of the server file
 }
 
 // account is a user with the ID that GitLab's API requires.
@@ -64,7 +66,7 @@ func New(to Options) (*Forge, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: to.Now, signs: to.Signs}
+	made := &Forge{host: strings.ToLower(page.Host), page: page.String(), now: to.Now, signs: to.Signs, robots: to.Robots}
 	// The credential, the limits and the tries again are ours.
 	options := []gogitlab.ClientOptionFunc{
 		gogitlab.WithBaseURL(page.String()),

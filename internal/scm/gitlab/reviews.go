@@ -252,7 +252,7 @@ func (s signals) weigh(ctx context.Context, votes []vote, versions []version) ([
 // weightOf is cached per reconciliation. A bot's approval never counts, so its permissions are not queried.
 func (s signals) weightOf(ctx context.Context, person identity.User, id int) (weight, error) {
 	return s.repo.weight.Get(id, func() (weight, error) {
-		bot, err := s.repo.forge.isBot(ctx, person, id)
+		bot, err := s.repo.forge.isBot(ctx, s.repo.forge.robots.Account(person), id)
 		if err != nil || bot {
 			return weight{bot: bot}, err
 		}

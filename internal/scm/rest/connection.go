@@ -31,6 +31,8 @@ type Connection struct {
 	Pace time.Duration
 	// Signs is set if the commits that are pushed are signed.
 	Signs bool
+	// Robots are accounts that the forge does not show as what they are.
+	Robots Robots
 }
 
 // Page checks the connection, and returns the URL of the web pages without a slash at its
