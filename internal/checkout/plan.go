@@ -154,6 +154,7 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 	if err != nil && !named {
 		return nil, err
 	}
+	decided = c.endOverruled(decided, observation.Targets, branchOf)
 	preview := &Preview{Unused: unused(options.Explicit, observation.Targets), Decisions: len(decided.Targets()) > 0}
 	preview.NoFiles = slices.Sorted(maps.Keys(unmatched))
 	now := options.Now()

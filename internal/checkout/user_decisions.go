@@ -3,11 +3,13 @@ package checkout
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"promoter/internal/fault"
 	"promoter/internal/git"
 	"promoter/internal/git/object"
+	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
 
@@ -66,4 +68,48 @@ func (c *Checkout) userDecisions() (state.State, error) {
 		})
 	}
 	return read, nil
+}
+
+// endOverruled ends rejections by closes, and by branches that were moved back, of versions that the files have: a
+// commit after the decision brought them, or an edit that is not committed yet. A reconciliation ends them too.
+func (c *Checkout) endOverruled(decided state.State, targets map[promotion.Target]promotion.Current, branchOf map[string]*branch) state.State {
+	rejecting := decided.Rejecting()
+	if len(rejecting) == 0 {
+		return decided
+	}
+	clone, err := git.OpenCheckout(c.dir)
+	if err != nil {
+		return decided
+	}
+	for _, target := range rejecting {
+		b := branchOf[target.Environment]
+		if b == nil {
+			continue
+		}
+		for _, rejection := range decided.At(target).Rejections {
+			images := map[string]string{}
+			for component, text := range rejection.Images {
+				if !rejection.Form && promotion.HasImage(targets[promotion.Target(target)], text) {
+					images[component] = text
+				}
+			}
+			unproven := func(head string) bool { return !b.isFrom(clone, head) }
+			if len(images) > 0 && len(rejection.Heads) > 0 && !slices.ContainsFunc(rejection.Heads, unproven) {
+				decided = state.Overruled(target, rejection, images)(decided)
+			}
+		}
+	}
+	return decided
+}
+
+// isFrom reports whether the files of a branch are made from a commit.
+func (b *branch) isFrom(clone *git.Checkout, commit string) bool {
+	if b.onDisk {
+		return clone.Contains("", commit)
+	}
+	name := b.name
+	if name == "" {
+		name, _ = clone.DefaultBranch() // without one, the files were not read
+	}
+	return name != "" && clone.Contains(name, commit)
 }

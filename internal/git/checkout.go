@@ -142,6 +142,29 @@ func (c *Checkout) Revision(revision string) (*object.Tree, error) {
 	return c.tree(commit.TreeHash, revision)
 }
 
+// Contains reports whether a branch of origin as it was last fetched contains a commit; empty: the commit that is
+// checked out. It is false where the history of the clone does not show it.
+func (c *Checkout) Contains(branch, commit string) bool {
+	revision := plumbing.Revision("HEAD")
+	if branch != "" {
+		revision = plumbing.Revision(originBranches + branch)
+	}
+	tip, err := c.repository.ResolveRevision(revision)
+	if err != nil {
+		return false
+	}
+	head, err := c.repository.CommitObject(*tip)
+	if err != nil {
+		return false
+	}
+	wanted, err := c.repository.CommitObject(plumbing.NewHash(commit))
+	if err != nil {
+		return false
+	}
+	contains, err := wanted.IsAncestor(head)
+	return err == nil && contains
+}
+
 // IsRoot reports whether the directory is the root of the clone.
 func (c *Checkout) IsRoot() bool { return c.prefix == "" }
 

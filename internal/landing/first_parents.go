@@ -55,6 +55,47 @@ func (r Reader) Merged(ctx context.Context, branch, tip string, head repo.Commit
 	return found && commit.ID != base, err
 }
 
+// Follows reports whether the tip of a branch is later than a head that the branch had at a time: another
+// commit that contains it. A tip that the head contains, or that was pushed with force, is not.
+func (r Reader) Follows(ctx context.Context, branch, tip, head string, seen time.Time) (bool, error) {
+	if tip == "" || head == "" || tip == head {
+		return false, nil
+	}
+	for _, back := range []time.Duration{recentHistory, maxHistory, 0} {
+		found, complete, err := contains(r.Objects, tip, head)
+		if err != nil || found || complete || back == 0 {
+			return found, err
+		}
+		if err := r.Remote.Deepen(ctx, branch, seen.Add(-back)); err != nil {
+			return false, fmt.Errorf("deepen %s: %w", branch, err)
+		}
+	}
+	return false, nil
+}
+
+// contains reports whether a commit contains another one, and whether all that could show it was readable.
+func contains(objects repo.Commits, tip, wanted string) (found, complete bool, err error) {
+	next := []string{tip}
+	seen := map[string]bool{}
+	for complete = true; len(next) > 0 && len(seen) < maxCommits; next = next[1:] {
+		id := next[0]
+		if id == wanted {
+			return true, true, nil
+		}
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		commit, err := objects.Commit(id)
+		if err := repo.IgnoreNotFound(err); err != nil {
+			return false, false, err
+		}
+		complete = complete && err == nil && !commit.Shallow
+		next = append(next, commit.Parents...)
+	}
+	return false, complete, nil
+}
+
 // Lost returns what landed in the commits that a branch of environments has lost since it was
 // at a commit, by target.
 func (r Reader) Lost(ctx context.Context, o Observed, branch, last string) ([]promotion.Landed, error) {

@@ -142,7 +142,7 @@ func TestFormats_state(t *testing.T) {
 	}
 	for _, kind := range []reflect.Type{
 		reflect.TypeFor[state.Record](), reflect.TypeFor[state.Act](), reflect.TypeFor[state.Request](), reflect.TypeFor[state.RolledBack](),
-		reflect.TypeFor[state.Rejection](), reflect.TypeFor[state.Failure](), reflect.TypeFor[state.Closing](), reflect.TypeFor[state.Reopened](), reflect.TypeFor[state.Seen](),
+		reflect.TypeFor[state.Rejection](), reflect.TypeFor[state.Failure](), reflect.TypeFor[state.Closing](), reflect.TypeFor[state.Settled](), reflect.TypeFor[state.Reopened](), reflect.TypeFor[state.Seen](),
 		reflect.TypeFor[state.Version](), reflect.TypeFor[state.ProcessedComment](), reflect.TypeFor[state.Reply](), reflect.TypeFor[identity.User](),
 	} {
 		for _, field := range reflect.VisibleFields(kind) {

@@ -75,7 +75,7 @@ func TestReconcile_reopenedByAUser(t *testing.T) {
 	w.run()
 	w.wantPulls("promoter/staging/shop closed", "promoter/prod/shop merged")
 	w.Git.Set("promoter/staging/shop", head)
-	w.Forge.Reopen(1)
+	w.Forge.Reopen(1, "ada")
 	w.run()
 	w.wantPulls("promoter/staging/shop closed", "promoter/prod/shop merged")
 	w.calm()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"promoter/internal/fault"
+	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
@@ -88,6 +89,22 @@ func (f *forge) HeadDeleted(ctx context.Context, number int) (time.Time, error) 
 		return deletions.HeadDeleted(ctx, number)
 	}
 	return time.Time{}, nil
+}
+
+// Timeline implements scm.Timelines.
+func (f *forge) Timeline(ctx context.Context, number int) ([]scm.Turn, error) {
+	if timelines, can := f.Repository.(scm.Timelines); can && number < firstNumber {
+		return timelines.Timeline(ctx, number)
+	}
+	return nil, nil
+}
+
+// IsBot implements scm.Bots.
+func (f *forge) IsBot(ctx context.Context, person identity.User) (bool, error) {
+	if bots, can := f.Repository.(scm.Bots); can {
+		return bots.IsBot(ctx, person)
+	}
+	return person.Bot, nil
 }
 
 // once asks a question once.

@@ -69,11 +69,11 @@ func Bookkeeping(current State) State {
 	kept := State{}
 	for _, target := range current.Targets() {
 		given := current.At(target)
-		if given.Reopened == nil && given.CommentsFrom == nil && len(given.Closings)+len(given.ProcessedComments) == 0 {
+		if given.Reopened == nil && given.CommentsFrom == nil && len(given.Closings)+len(given.Settled)+len(given.ProcessedComments) == 0 {
 			continue
 		}
 		kept = kept.With(target, func(r *Record) {
-			r.Closings, r.Reopened = given.Closings, given.Reopened
+			r.Closings, r.Settled, r.Reopened = given.Closings, given.Settled, given.Reopened
 			r.CommentsFrom, r.ProcessedComments = given.CommentsFrom, given.ProcessedComments
 		})
 	}

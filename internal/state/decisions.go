@@ -136,6 +136,7 @@ func Reject(target Target, rejection Rejection) Change {
 		return s.With(target, func(r *Record) {
 			same := func(x Rejection) bool {
 				return x.Number == rejection.Number && x.Form == rejection.Form && x.Rollback == rejection.Rollback &&
+					x.MovedBack == rejection.MovedBack &&
 					maps.Equal(x.Images, rejection.Images)
 			}
 			if !slices.ContainsFunc(r.Rejections, same) {

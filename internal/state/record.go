@@ -25,6 +25,7 @@ type Record struct {
 	Rejections []Rejection `json:"rejections,omitempty"`
 	Failures   []Failure   `json:"failures,omitempty"`
 	Closings   []Closing   `json:"closings,omitempty"`
+	Settled    []Settled   `json:"settled,omitempty"`
 	Reopened   *Reopened   `json:"reopened,omitempty"`
 	Seen       []Seen      `json:"seen,omitempty"`
 	Versions   []Version   `json:"versions,omitempty"`
@@ -103,6 +104,14 @@ type Rejection struct {
 	// Rollback is set if the versions failed and promoter itself rolled them back. No environment that
 	// follows the target gets them either, also when the rollback is done.
 	Rollback bool `json:"rollback,omitempty"`
+	// MovedBack is set if the versions landed in commits that their branch has lost.
+	MovedBack bool `json:"movedBack,omitempty"`
+	// Blocked is set if no user rejected the versions: a bot closed their pull request again, after it
+	// had been opened again.
+	Blocked bool `json:"blocked,omitempty"`
+	// Heads are the commits at which the branches of the target were. A commit that they do not contain
+	// is later than the decision: the times in commits prove nothing.
+	Heads []string `json:"heads,omitempty"`
 }
 
 // Closing is a pull request that promoter itself closed. It is written before the close,
@@ -158,7 +167,7 @@ func (v Version) same(other Version) bool {
 // Limits of a record; the oldest entries of a list are dropped first.
 const (
 	maxSeen       = 20
-	maxClosings   = 50
+	maxClosings   = 50 // and as many settled closes
 	maxRejections = 200
 	maxFailures   = 10
 	maxComponent  = 50        // versions of each component
@@ -209,6 +218,7 @@ func (r *Record) normalize() {
 	})
 	r.Rejections = last(r.Rejections, maxRejections)
 	r.Closings = last(r.Closings, maxClosings)
+	r.Settled = last(r.Settled, maxClosings)
 	r.Failures = last(r.Failures, maxFailures)
 	r.Seen = last(r.Seen, maxSeen)
 	// The limit is per component, so that a component with many versions does not restart
@@ -219,11 +229,12 @@ func (r *Record) normalize() {
 	r.Observed = lastOfEach(r.Observed, maxObserved, func(o Observed) string { return o.Repository })
 	r.limitComments(maxProcessed)
 	for len(marshal(*r)) > maxWritten &&
-		len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Seen)+len(r.Observed)+len(r.Posted)+len(r.ProcessedComments) > 0 {
+		len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Settled)+len(r.Seen)+len(r.Observed)+len(r.Posted)+len(r.ProcessedComments) > 0 {
 		r.limitComments(len(r.ProcessedComments) / 2)
 		r.Rejections = last(r.Rejections, len(r.Rejections)/2)
 		r.Versions = last(r.Versions, len(r.Versions)/2)
 		r.Closings = last(r.Closings, len(r.Closings)/2)
+		r.Settled = last(r.Settled, len(r.Settled)/2)
 		r.Seen = last(r.Seen, len(r.Seen)/2)
 		r.Observed = last(r.Observed, len(r.Observed)/2)
 		r.Posted = last(r.Posted, len(r.Posted)/2)

@@ -45,6 +45,7 @@ func (r *Record) restore(old Record, now time.Time) {
 		return a.Number == b.Number && a.Form == b.Form && a.At.Equal(b.At) && a.By == b.By
 	})
 	r.Closings = union(r.Closings, old.Closings, func(a, b Closing) bool { return a.Number == b.Number })
+	r.Settled = union(r.Settled, old.Settled, func(a, b Settled) bool { return a.Number == b.Number && a.At.Equal(b.At) })
 	r.ProcessedComments = union(r.ProcessedComments, old.ProcessedComments, func(a, b ProcessedComment) bool { return a.ID == b.ID })
 	if old.CommentsFrom != nil && (r.CommentsFrom == nil || r.CommentsFrom.Before(*old.CommentsFrom)) {
 		r.CommentsFrom = old.CommentsFrom

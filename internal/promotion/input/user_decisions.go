@@ -26,6 +26,9 @@ func UserDecision(in Target, moves []promotion.Move) (promotion.State, promotion
 func UserDecisionOn(in Target, move promotion.Move) (promotion.State, promotion.Reason, bool) {
 	in = in.For(rows[ofUserDecision])
 	rejection, rejected := in.State().Rejected(state.Target(in.Target), in.RepositoryOf(move.Component), move.To)
+	if rejected && rejection.Blocked { // by a bot, which decides nothing
+		return promotion.Waiting, promotion.Reason{Rule: promotion.RuleRejected, Message: RejectedText(move, rejection)}, true
+	}
 	if rejected {
 		return promotion.Rejected, promotion.Reason{Rule: promotion.RuleRejected, Message: RejectedText(move, rejection)}, true
 	}
@@ -121,6 +124,10 @@ func MovedBack(component string, from, to image.Version) promotion.Reason {
 
 // RejectedText describes the rejection of the version that a move leads to.
 func RejectedText(move promotion.Move, r state.Rejection) string {
+	if r.Blocked {
+		text := fmt.Sprintf("%s is blocked: the bot %s closed #%d on %s", promotion.TargetsText(move), promotion.Actor(r.Act), r.Number, promotion.Day(r.At))
+		return text + promotion.Because(r.Act)
+	}
 	text := fmt.Sprintf("%s was rejected by %s on %s", promotion.TargetsText(move), promotion.Actor(r.Act), promotion.Day(r.At))
 	if r.Number != 0 {
 		text += fmt.Sprintf(" (#%d)", r.Number)

@@ -26,6 +26,18 @@ func reject(number int, text string) func(*scenario) {
 	}
 }
 
+// block is a rejection that follows from a bot.
+func block(number int, text string) func(*scenario) {
+	return func(w *scenario) {
+		images := map[string]string{}
+		for component, pinned := range snapshotOf(text) {
+			images[component] = pinned.String()
+		}
+		rejection := state.Rejection{Act: promotiontest.ByAda("broken"), Images: images, Number: number, Blocked: true}
+		w.decides(state.Reject(state.Target(target("dev/shop")), rejection))
+	}
+}
+
 func revert(component, text, commit string) func(*scenario) {
 	return func(w *scenario) {
 		w.Reverted = map[promotion.Target][]promotion.Reversion{target("dev/shop"): {
@@ -64,6 +76,11 @@ func TestUserDecision(t *testing.T) {
 			"a closed pull request", reject(7, "web:1.5.0@A"),
 			[]promotion.Move{moveOf("web", "1.5.0@A")},
 			"rejected: web 1.5.0 was rejected by ada on 2026-11-18 (#7): broken",
+		},
+		{
+			"a close by a bot", block(7, "web:1.5.0@A"),
+			[]promotion.Move{moveOf("web", "1.5.0@A")},
+			"waiting: web 1.5.0 is blocked: the bot ada closed #7 on 2026-11-18: broken",
 		},
 		{
 			"a rejection of one of several", reject(0, "web:1.5.0@A"),

@@ -45,6 +45,7 @@ func eventsOf(s *story) []event {
 		may(4, catchUp), may(1, loseMirrored), may(1, deleteImage), may(1, rebuild), may(6, moveStable), may(1, post), may(1, holdFile),
 		may(8, reportSmoke, people.Status),
 		may(8, (*story).merge, people.Merge), may(2, (*story).close, people.Close), may(2, (*story).reopen, people.Reopen),
+		may(1, closeAsBot, people.Close), may(1, reopenAsBot, people.Reopen),
 		may(1, retarget, people.Retarget), may(1, (*story).draft, people.Draft),
 		may(1, commitToHead, people.Merge), may(1, deleteBranch, s.Git.Delete, people.Merge), may(1, openFromFork, people.Fork),
 		may(2, (*story).review, people.Review), may(4, pass, people.Review, people.Status), may(1, (*story).comment, people.Comment), may(2, (*story).command, people.Comment), may(3, reportCheck, people.Status),

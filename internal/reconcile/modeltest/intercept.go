@@ -74,6 +74,38 @@ func (f ruledForge) Rules(ctx context.Context, branch string) (scm.Rules, error)
 	return f.Ruled.Rules(ctx, branch)
 }
 
+// Timeline implements scm.Timelines.
+func (f forge) Timeline(ctx context.Context, number int) ([]scm.Turn, error) {
+	if err := beforeRequest(f.story, "timeline"); err != nil {
+		return nil, err
+	}
+	timelines, can := f.Repository.(scm.Timelines)
+	if !can {
+		return nil, nil
+	}
+	return timelines.Timeline(ctx, number)
+}
+
+// IsBot implements scm.Bots.
+func (f forge) IsBot(ctx context.Context, person identity.User) (bool, error) {
+	if bots, can := f.Repository.(scm.Bots); can {
+		return bots.IsBot(ctx, person)
+	}
+	return person.Bot, nil
+}
+
+// HeadDeleted implements scm.Deletions.
+func (f forge) HeadDeleted(ctx context.Context, number int) (time.Time, error) {
+	if err := beforeRequest(f.story, "deletions"); err != nil {
+		return time.Time{}, err
+	}
+	deletions, can := f.Repository.(scm.Deletions)
+	if !can {
+		return time.Time{}, nil
+	}
+	return deletions.HeadDeleted(ctx, number)
+}
+
 // PullRequests implements scm.Repository.
 func (f forge) PullRequests() scm.PullRequests { return pulls{f.Repository.PullRequests(), f.story} }
 

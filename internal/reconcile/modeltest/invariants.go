@@ -305,9 +305,21 @@ func wasSmoked(s *story, target string, references []string) bool {
 // rejectedIn returns the rejection of a reference in a target, as it was before the step.
 func rejectedIn(s *story, target, reference string) (state.Rejection, bool) {
 	for _, pinned := range snapshotOf(s, reference) {
-		return s.stored.Rejected(targetOf(target), pinned.Repository, pinned.Version)
+		rejection, rejected := s.stored.Rejected(targetOf(target), pinned.Repository, pinned.Version)
+		if rejected && overruled(s, target, reference, rejection) {
+			return state.Rejection{}, false
+		}
+		return rejection, rejected
 	}
 	return state.Rejection{}, false
+}
+
+// overruled reports whether a user acted otherwise since a close, or since a branch was moved back: reopened a
+// pull request with the reference, or wrote it.
+func overruled(s *story, target, reference string, rejection state.Rejection) bool {
+	own := func(r state.Rejection) bool { return r.Number == rejection.Number && r.At.Equal(rejection.At) }
+	return rejection.EndsByLaterActs(targetOf(target)) && slices.ContainsFunc(s.stored.At(targetOf(target)).Rejections, own) &&
+		(s.reopened[target][reference] || slices.Contains(digestsOf(currentReferences(s, target)), digestOf(reference)))
 }
 
 // namedFor reports whether a user requested all references for a target before the step.

@@ -88,6 +88,7 @@ func (s *story) close() {
 		for i, held := range referencesIn(s, pr.Head.Commit, target) {
 			if held != base[i] && !slices.Contains(now, held) {
 				s.refused[target][held] = true
+				delete(s.reopened[target], held)
 			}
 		}
 	}
@@ -98,6 +99,29 @@ func mayCancel(s *story, pr scm.PullRequest) {
 	for _, target := range inHead(pr) {
 		s.closed[target] = true
 	}
+}
+
+// closeAsBot closes a pull request as a bot, which decides nothing where the forge shows that it is one.
+func closeAsBot(s *story) {
+	if pr, found := anyPullRequest(s); found {
+		s.log("a bot closes #%d", pr.Number)
+		s.People.Close(s.t, scmtest.Robot, pr.Number)
+	}
+}
+
+// reopenAsBot reopens a pull request as a bot.
+func reopenAsBot(s *story) {
+	open := openPullRequests(s)
+	for _, number := range slices.Sorted(maps.Keys(s.seen)) {
+		pr := s.seen[number]
+		busy := slices.ContainsFunc(open, func(o scm.PullRequest) bool { return o.Head.Branch == pr.Head.Branch })
+		if pr.Head.Own && !busy && closed(s, &pr) && s.head(pr.Head.Branch) == pr.Head.Commit && pr.Closer.Login != "" {
+			s.log("a bot reopens #%d", pr.Number)
+			s.People.Reopen(s.t, scmtest.Robot, pr.Number)
+			return
+		}
+	}
+	s.skip()
 }
 
 func parentOf(s *story, id string) string {
@@ -127,6 +151,7 @@ func (s *story) reopen() {
 	for _, target := range targets() {
 		for _, held := range referencesIn(s, pr.Head.Commit, target) {
 			delete(s.refused[target], held)
+			s.reopened[target][held] = true
 		}
 	}
 }

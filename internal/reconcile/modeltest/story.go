@@ -37,6 +37,7 @@ type story struct {
 	held            map[string]map[string]bool // references that each target ever had
 	verifiedHeads   map[string]string          // by branch, the commit that was checked
 	refused         map[string]map[string]bool // references that a user refused in a target
+	reopened        map[string]map[string]bool // references that a user reopened a pull request of, in a target
 	rolledBack      map[string][]string        // references that a user rolled a target back to
 	closed          map[string]bool            // targets of which a user closed a pull request since they were rolled back
 	userHeads       map[string]string          // heads that a user committed to, with the commit
@@ -88,7 +89,7 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 	t.Helper()
 	s := &story{
 		t: t, random: random,
-		released: map[string]int{}, held: map[string]map[string]bool{}, refused: map[string]map[string]bool{},
+		released: map[string]int{}, held: map[string]map[string]bool{}, refused: map[string]map[string]bool{}, reopened: map[string]map[string]bool{},
 		userHeads: map[string]string{}, verifiedHeads: map[string]string{}, closed: map[string]bool{}, rolledBack: map[string][]string{}, seen: map[int]scm.PullRequest{},
 		reported: map[string]scm.CheckState{}, reviewed: map[int]map[string]review{}, titles: map[int]string{}, resumes: map[state.Target]time.Time{},
 		evidence: reconciletest.NewEvidence(), healthy: map[string][]health.Report{}, failures: map[string][]*failure{},
@@ -124,7 +125,7 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 	}
 	s.settings()
 	for _, target := range targets() {
-		s.held[target], s.refused[target] = map[string]bool{}, map[string]bool{}
+		s.held[target], s.refused[target], s.reopened[target] = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	}
 	acceptCurrent(s)
 	return s

@@ -141,10 +141,22 @@ func decisionOf(
 	branch promotion.Target, landed []promotion.Landed, failures *repo.Collector,
 ) ([]state.Change, error) {
 	record := o.Promotion.State.At(state.Target(branch))
-	if closedByUs(repository, record, pr) || isRecorded(o, pr, branch, landed) {
+	if closedByUs(repository, record, pr) || resumedAfter(o, pr, branch) || isRecorded(o, pr, branch, landed) && !pr.Closer.Bot {
 		return nil, nil
 	}
+	var err error
+	if pr.Closer, err = closerOf(ctx, repository, pr); err != nil {
+		return nil, err
+	}
 	act := state.Act{By: pr.Closer, At: pr.ClosedAt}
+	if pr.Closer.Bot {
+		var changes []state.Change
+		if act, changes, err = closedByBot(ctx, repository, o, pr, landed, failures); err != nil || act.At.IsZero() ||
+			isRecorded(o, pr, branch, landed) {
+			return changes, err
+		}
+		return rejectedBy(o, pr, landed, act), nil
+	}
 	canceled := canceledBy(o, pr, landed)
 	deleted, err := closedByDeletion(ctx, repository, o, pr, failures)
 	switch {
@@ -159,31 +171,43 @@ func decisionOf(
 		act.Reason = fmt.Sprintf("the branch of pull request #%d was deleted, as that of #%d was before", pr.Number, record.Reopened.Number)
 		return []state.Change{state.Hold(state.Target(branch), act)}, nil
 	}
-	act.Reason = fmt.Sprintf("pull request #%d was closed", pr.Number)
-	var changes []state.Change
-	if len(canceled) > 0 {
-		why := "closed by " + promotion.Actor(act) + ": the rollback is canceled"
-		changes = append(changes, state.ClosedByUser(state.Target(branch), pr.Number, why, pr.ClosedAt))
+	changes := cancel(canceled, branch, pr, landed, act)
+	kept := slices.DeleteFunc(slices.Clone(landed), func(l promotion.Landed) bool {
+		_, ends := canceled[l.Target]
+		return ends || deleted
+	})
+	return append(changes, rejectedBy(o, pr, kept, act)...), nil
+}
+
+// cancel returns what ends the rollbacks of a pull request that a user closed.
+func cancel(
+	canceled map[promotion.Target]state.RolledBack, branch promotion.Target, pr scm.PullRequest, landed []promotion.Landed, act state.Act,
+) []state.Change {
+	if len(canceled) == 0 {
+		return nil
 	}
+	why := "closed by " + promotion.Actor(act) + ": the rollback is canceled"
+	changes := []state.Change{state.ClosedByUser(state.Target(branch), pr.Number, why, pr.ClosedAt)}
 	for _, l := range landed {
 		if back, ends := canceled[l.Target]; ends {
 			changes = append(changes, state.CancelRollback(state.Target(l.Target), back))
-			continue
-		}
-		if deleted || resumedAfter(o, pr, l.Target) {
-			continue
-		}
-		if images := landing.ChangedBy(o.Promotion, l); len(images) > 0 {
-			changes = append(changes, state.Reject(state.Target(l.Target), state.Rejection{Act: act, Images: images, Number: pr.Number}))
-		}
-		if images := landing.RewrittenBy(o.Promotion, l); len(images) > 0 {
-			form := act
-			form.Reason = fmt.Sprintf("pull request #%d was closed, which writes the same versions in another form", pr.Number)
-			rejection := state.Rejection{Act: form, Images: images, Number: pr.Number, Form: true}
-			changes = append(changes, state.Reject(state.Target(l.Target), rejection))
 		}
 	}
-	return changes, nil
+	return changes
+}
+
+// rejectedBy returns the rejections that follow from a close by a user.
+func rejectedBy(o Observation, pr scm.PullRequest, landed []promotion.Landed, act state.Act) []state.Change {
+	var changes []state.Change
+	for _, l := range landed {
+		if resumedAfter(o, pr, l.Target) {
+			continue
+		}
+		for _, one := range broughtBy(o, l) {
+			changes = append(changes, state.Reject(state.Target(l.Target), one.rejected(o, l.Target, pr, act)))
+		}
+	}
+	return changes
 }
 
 // canceledBy returns the rollbacks that end if a user closed a pull request: it has exactly their versions, and was
@@ -228,15 +252,17 @@ func closedByUs(repository scm.Repository, record state.Record, pr scm.PullReque
 	return recorded && pr.Closer.Same(repository.Info().Self)
 }
 
-// isRecorded reports whether the decision is in the state already, or was resumed since.
-// The branch may contain something else by now.
+// isRecorded reports whether what follows from a close is in the state already. The branch may contain
+// something else by now.
 func isRecorded(o Observation, pr scm.PullRequest, branch promotion.Target, landed []promotion.Landed) bool {
 	canceled := slices.ContainsFunc(o.Promotion.State.At(state.Target(branch)).Closings, func(c state.Closing) bool {
 		return c.ByUser && c.Number == pr.Number && !pr.ClosedAt.After(c.At)
 	})
-	return canceled || resumedAfter(o, pr, branch) || slices.ContainsFunc(landed, func(l promotion.Landed) bool {
-		rejections := o.Promotion.State.At(state.Target(l.Target)).Rejections
-		return slices.ContainsFunc(rejections, func(r state.Rejection) bool { return r.Number == pr.Number })
+	return canceled || slices.ContainsFunc(landed, func(l promotion.Landed) bool {
+		target := state.Target(l.Target)
+		rejects := func(r state.Rejection) bool { return r.Number == pr.Number }
+		return o.Promotion.State.IsSettled(target, pr.Number, pr.ClosedAt) ||
+			slices.ContainsFunc(o.Promotion.State.At(target).Rejections, rejects)
 	})
 }
 
@@ -266,5 +292,6 @@ func closedByDeletion(
 	if err != nil {
 		return false, fmt.Errorf("ask when the branch of #%d was deleted: %w", pr.Number, err)
 	}
-	return !deleted.After(pr.ClosedAt.Add(deletionDelay)), nil
+	// A close counts unless the forge shows that a deletion caused it: in doubt, it stops.
+	return !deleted.IsZero() && !deleted.After(pr.ClosedAt.Add(deletionDelay)), nil
 }

@@ -53,6 +53,8 @@ type Observation struct {
 	Changes    []state.Change
 	Messages   []string
 	CommandsAt time.Time // when commands that are too new can be read; zero: there are none
+	// overruled is how many of the Changes there were after what users overruled.
+	overruled int
 	// learned is how many of the Changes there were when the history was read, with what it learned: times of landings.
 	learned int
 	// Explained are the targets that a user asks about; nil: none.

@@ -9,6 +9,7 @@ package observe
 
 import (
 	"context"
+	"slices"
 
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
@@ -37,6 +38,9 @@ func (r Reader) observe(ctx context.Context, start Start, failures *repo.Collect
 		return o, err
 	}
 	if o, err = rejectMovedBack(ctx, r.Clients, history, o, failures); err != nil {
+		return o, err
+	}
+	if o, err = endOverruled(ctx, r.Clients, history, o, failures); err != nil {
 		return o, err
 	}
 
@@ -150,8 +154,10 @@ func (r Reader) Reread(ctx context.Context, o Observation, applications map[stri
 		return again.Promotion, err
 	}
 	// The history asks the forge for the times that are not recorded: those that it learned are left out, so it learns
-	// them again. An observation with earlier changes has no Entry, and is not read again.
-	again.Promotion.State, _ = branch.Counts.Apply(o.Changes[o.learned:]...) // see WithChanges
+	// them again. An observation with other changes before, except that users overruled something, has no Entry, and is
+	// not read again.
+	changes := slices.Concat(o.Changes[:o.overruled], o.Changes[o.learned:])
+	again.Promotion.State, _ = branch.Counts.Apply(changes...) // see WithChanges
 	if again, err = readHistory(ctx, again, history, failures); err != nil {
 		return again.Promotion, err
 	}

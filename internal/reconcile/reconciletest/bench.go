@@ -54,7 +54,7 @@ func (w *World) people() scmtest.People {
 		Open:     func(_ *testing.T, who, head, base, _ string) int { return f.ByHand(who, head, base, true) },
 		Fork:     func(_ *testing.T, who, head, base string) int { return f.ByHand(who, head, base, false) },
 		Close:    func(_ *testing.T, who string, number int) { f.CloseByHand(number, who) },
-		Reopen:   func(_ *testing.T, _ string, number int) { w.reopen(number) },
+		Reopen:   func(_ *testing.T, who string, number int) { w.reopen(number, who) },
 		Merge:    func(t *testing.T, _ string, number int, method string) string { return w.merge(t, number, method) },
 		Retarget: func(_ *testing.T, _ string, number int, base string) { f.Retarget(number, base) },
 		Draft:    func(_ *testing.T, _ string, number int, draft bool) { f.Draft(number, draft) },
@@ -69,10 +69,10 @@ func (w *World) people() scmtest.People {
 	}
 }
 
-func (w *World) reopen(number int) {
+func (w *World) reopen(number int, who string) {
 	head := w.Forge.All()[number-1].Head
 	w.Git.Set(head.Branch, head.Commit)
-	w.Forge.Reopen(number)
+	w.Forge.Reopen(number, who)
 }
 
 func (w *World) merge(t *testing.T, number int, method string) string {

@@ -12,6 +12,7 @@ import (
 	"promoter/internal/identity"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
+	"promoter/internal/scm/scmtest"
 )
 
 // Bot is the account of promoter.
@@ -33,6 +34,7 @@ type Forge struct {
 	NewestFirst bool // lists open pull requests in this order
 	Secret      func(number int) string
 	Left        map[string]bool // logins that left their teams
+	Deletes     string          // who deletes branches; empty: a user
 	// Effect is called before and after each write, as that of Git.
 	Effect func(before bool, what string) error
 	// Fail is called before every request, also those that only read. It may be nil.
@@ -54,6 +56,21 @@ type pull struct {
 	reviews  []scm.Review
 	comments []scm.Comment
 	deleted  time.Time // its branch
+	turns    []scm.Turn
+}
+
+// turn closes or reopens a pull request. The caller holds the lock.
+func (p *pull) turn(to scm.PullRequestState, by identity.User, at time.Time) {
+	p.State, p.Closer, p.ClosedAt = to, by, at
+	if to == scm.StateOpen {
+		p.Closer, p.ClosedAt = identity.User{}, time.Time{}
+	}
+	p.turns = append(p.turns, scm.Turn{State: to, By: by, At: at})
+}
+
+// userNamed returns the account of a user. A login like LOGIN[bot] is that of a bot, and so is the robot of the suite.
+func userNamed(login string) identity.User {
+	return identity.User{Host: Bot.Host, Login: login, Bot: strings.HasSuffix(login, "[bot]") || login == scmtest.Robot}
 }
 
 // NewForge returns a forge with all features.
@@ -117,7 +134,11 @@ func (f *Forge) update() {
 		}
 		switch {
 		case !there:
-			p.State, p.ClosedAt, p.Closer = scm.StateClosed, f.Now(), identity.User{Login: "ada"}
+			by := identity.User{Login: "ada"}
+			if f.Deletes != "" {
+				by = userNamed(f.Deletes)
+			}
+			p.turn(scm.StateClosed, by, f.Now())
 		case contains(f, branches[p.Base], head) && head != "":
 			p.State, p.ClosedAt = scm.StateMerged, f.Now()
 			p.Merged = scm.Merged{Commit: branches[p.Base], At: f.Now()}
@@ -272,7 +293,7 @@ func (f pulls) Edit(_ context.Context, number int, edit scm.Edit) error {
 			p.Body = *edit.Body
 		}
 		if edit.Closed != nil && *edit.Closed && p.State == scm.StateOpen {
-			p.State, p.ClosedAt, p.Closer = scm.StateClosed, f.Forge.Now(), Bot
+			p.turn(scm.StateClosed, Bot, f.Forge.Now())
 		}
 		return nil
 	})
@@ -445,4 +466,13 @@ func (f *Forge) HeadDeleted(_ context.Context, number int) (time.Time, error) {
 	}
 	defer f.call("deletions")()
 	return f.find(number).deleted, nil
+}
+
+// Timeline implements scm.Timelines.
+func (f *Forge) Timeline(_ context.Context, number int) ([]scm.Turn, error) {
+	if err := failing(f, "timeline"); err != nil {
+		return nil, err
+	}
+	defer f.call("timeline")()
+	return slices.Clone(f.find(number).turns), nil
 }

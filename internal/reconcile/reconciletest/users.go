@@ -20,11 +20,10 @@ func (f *Forge) ByHand(author, head, base string, own bool) int {
 	return p.Number
 }
 
-// CloseByHand closes a pull request as a user.
+// CloseByHand closes a pull request as a user, or as the bot LOGIN[bot].
 func (f *Forge) CloseByHand(number int, login string) {
 	defer f.call("by a user")()
-	p := f.find(number)
-	p.State, p.ClosedAt, p.Closer = scm.StateClosed, f.Now(), identity.User{Host: "forge.example", Login: login}
+	f.find(number).turn(scm.StateClosed, userNamed(login), f.Now())
 }
 
 // Review adds a review of the current head. For a bot, LOGIN[bot], the forge does not
@@ -125,9 +124,10 @@ func (f *Forge) Draft(number int, draft bool) {
 	f.find(number).Draft = draft
 }
 
-// Reopen reopens a pull request as a user who restored its branch.
-func (f *Forge) Reopen(number int) {
+// Reopen reopens a pull request as a user who restored its branch, or as the bot LOGIN[bot].
+func (f *Forge) Reopen(number int, login string) {
 	defer f.call("by a user")()
 	p := f.find(number)
-	p.State, p.Closer, p.ClosedAt, p.deleted = scm.StateOpen, identity.User{}, time.Time{}, time.Time{}
+	p.deleted = time.Time{}
+	p.turn(scm.StateOpen, userNamed(login), f.Now())
 }

@@ -1,0 +1,26 @@
+package promotion
+
+import (
+	"strings"
+
+	"promoter/internal/image"
+)
+
+// HasImage reports whether files refer to an image, repository:tag@digest, and to no other version of it. The
+// name of the component does not count, because it can change.
+func HasImage(current Current, text string) bool {
+	wanted, err := image.Parse(strings.TrimSuffix(text, "@")) // without a digest
+	if err != nil {
+		return false
+	}
+	version, found := image.Version{Tag: wanted.Tag, Digest: wanted.Digest}, false
+	for _, r := range current.References {
+		if r.Repository == wanted.Repository {
+			if !SameRollout(r.Version(), version) {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
+}

@@ -1,0 +1,104 @@
+package state
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// This file is about closes of pull requests. One that counts is a rejection with the number of the
+// pull request. The others are settled: a bot closed it, or a user acted otherwise since.
+
+// Settled is a close of a pull request that rejects nothing.
+type Settled struct {
+	Number int       `json:"number"`
+	At     time.Time `json:"at"` // of the close, by the clock of the forge
+	// Images are the versions of a pull request that a bot closed, which is opened again once. They are
+	// REPOSITORY:TAG@DIGEST by component. Empty: a later act of a user settled the close.
+	Images map[string]string `json:"images,omitempty"`
+}
+
+// EndsByLaterActs reports whether a rejection in the record of a target ends when a user reopens or merges
+// the pull request, or writes the versions. What users rejected explicitly does not.
+func (r Rejection) EndsByLaterActs(target Target) bool {
+	closed := r.Number != 0 && target.Application != All // with All, it is a command in a comment
+	return closed || r.MovedBack
+}
+
+// Rejecting returns the targets whose records have rejections that end by later acts, sorted.
+func (s State) Rejecting() []Target {
+	var targets []Target
+	for target, record := range s.records.all() {
+		if slices.ContainsFunc(record.Rejections, func(r Rejection) bool { return r.EndsByLaterActs(target) }) {
+			targets = append(targets, target)
+		}
+	}
+	slices.SortFunc(targets, Target.compare)
+	return targets
+}
+
+// Overruled records that a later act of a user ended a rejection of some versions in a target, by
+// component. The close that it came from stays settled.
+func Overruled(target Target, rejection Rejection, images map[string]string) Change {
+	return at(target, func(r *Record) {
+		i := slices.IndexFunc(r.Rejections, rejection.same)
+		if i < 0 || !r.Rejections[i].EndsByLaterActs(target) {
+			return
+		}
+		left := maps.Clone(r.Rejections[i].Images)
+		maps.DeleteFunc(left, func(component, text string) bool { return images[component] == text })
+		switch len(left) {
+		case len(r.Rejections[i].Images):
+			return
+		case 0:
+			r.Rejections = slices.Delete(r.Rejections, i, i+1)
+		default:
+			r.Rejections[i].Images = left
+		}
+		if rejection.Number != 0 {
+			r.settle(Settled{Number: rejection.Number, At: rejection.At})
+		}
+	})
+}
+
+// same reports whether two values are the same rejection, also if some of its versions ended since.
+func (r Rejection) same(other Rejection) bool {
+	return r.Number == other.Number && r.Form == other.Form && r.MovedBack == other.MovedBack && utc(r.At).Equal(utc(other.At))
+}
+
+// Settle records a close that rejects nothing.
+func Settle(target Target, close Settled) Change {
+	return at(target, func(r *Record) { r.settle(close) })
+}
+
+func (r *Record) settle(close Settled) {
+	i := slices.IndexFunc(r.Settled, func(s Settled) bool { return s.Number == close.Number && utc(s.At).Equal(utc(close.At)) })
+	if i < 0 {
+		r.Settled = append(r.Settled, close)
+	}
+}
+
+// IsSettled reports whether a close of a pull request rejects nothing in a target, because it is recorded so.
+// A pull request may be closed again later.
+func (s State) IsSettled(target Target, number int, closed time.Time) bool {
+	return slices.ContainsFunc(s.At(target).Settled, func(one Settled) bool {
+		return one.Number == number && !utc(closed).After(utc(one.At))
+	})
+}
+
+// ReopenedFor reports whether a pull request with the same versions was opened again after a bot had closed it.
+func (s State) ReopenedFor(target Target, images map[string]string) (number int, reopened bool) {
+	for _, one := range s.At(target).Settled {
+		if len(one.Images) > 0 && maps.Equal(one.Images, images) {
+			return one.Number, true
+		}
+	}
+	return 0, false
+}
+
+// IsBlocked reports whether it is recorded that a bot closed a pull request again, whose versions are blocked since.
+func (s State) IsBlocked(target Target, number int, closed time.Time) bool {
+	return slices.ContainsFunc(s.At(target).Rejections, func(r Rejection) bool {
+		return r.Blocked && r.Number == number && !utc(closed).After(utc(r.At))
+	})
+}
