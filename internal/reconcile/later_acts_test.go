@@ -1,10 +1,12 @@
 package reconcile_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
 
+	"promoter/internal/reconcile"
 	"promoter/internal/reconcile/reconciletest"
 	"promoter/internal/state"
 )
@@ -346,4 +348,57 @@ func TestReconcile_botDeletesTheBranch(t *testing.T) {
 		t.Error("the bot put the target on hold")
 	}
 	w.calm()
+}
+
+// A dry run and an explanation answer what a reconciliation does, and write nothing.
+func TestReconcile_laterActsInDryRunsAndExplanations(t *testing.T) {
+	t.Parallel()
+	for name, act := range map[string]func(w *world){
+		"reopened": func(w *world) { w.Forge.Reopen(1, "ada") },
+		"written":  func(w *world) { w.byHand("main", "staging", line(web, "1.0.0"), line(web, "1.1.0")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := rejectedByClose(t)
+			w.Clock.Add(time.Minute)
+			act(w)
+			before := w.Git.Branches()
+			want := map[string][2]string{"reopened": {"staging", "proposed"}, "written": {"prod", "proposed"}}[name]
+			dry, err := w.Reconciler().Rehearse(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantReason(t, dry, want[0], want[1])
+			explained, err := w.Reconciler().Explain(t.Context(), reconcile.Question{Environment: want[0]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantReason(t, explained, want[0], want[1])
+			if !maps.Equal(before, w.Git.Branches()) {
+				t.Error("a question changed the repository")
+			}
+			wantReason(t, w.run(), "staging", map[string]string{"reopened": "proposed", "written": "same"}[name])
+		})
+	}
+}
+
+// A reconciliation that reuses decisions ends a close as one that decides about everything, also when it decides
+// again before it writes.
+func TestReconcile_laterActsWithKeptDecisions(t *testing.T) {
+	t.Parallel()
+	p := newProcessOf(t, strings.Replace(twoApplications, "after: [dev], land: push}", "after: [dev]}", 1))
+	p.push(web, "1.1.0")
+	p.reconcile()
+	p.Forge.CloseByHand(1, "ada")
+	wantReason(t, p.reconcile(), "staging", "rejected", "ada")
+	p.Clock.Add(time.Minute)
+	p.Forge.Reopen(1, "ada")
+	p.push(web, "1.2.0")
+	report := p.reconcile()
+	wantReason(t, report, "staging", "proposed", "1.2.0")
+	p.wantPulls("promoter/staging/shop open")
+	if n := p.rejections("staging"); n != 0 {
+		t.Errorf("%d rejections", n)
+	}
+	p.calm()
 }

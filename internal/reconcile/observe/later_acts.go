@@ -14,8 +14,8 @@ import (
 )
 
 // endOverruled ends closes, and reverts by a branch that was moved back, that users overruled since: they
-// reopened the pull request, merged it, or wrote the versions by hand. What the files have proves the latter
-// two, by any author. What users rejected explicitly stays.
+// reopened the pull request, merged it, or wrote the versions by hand. The files prove the latter two, for any
+// author. What users rejected explicitly stays.
 func endOverruled(ctx context.Context, c Clients, history landing.Reader, o Observation, failures *repo.Collector) (Observation, error) {
 	reopened := reopenings{c: c, o: o, own: ownPullRequests(o), last: map[int]scm.Turn{}}
 	for _, target := range o.Promotion.State.Rejecting() {
