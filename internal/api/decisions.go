@@ -31,7 +31,7 @@ type Decision struct {
 	Application string     `json:"application,omitempty"` // empty: all
 	Reason      string     `json:"reason,omitempty"`
 	With        []string   `json:"with,omitempty"`   // promote: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
-	Bypass      []string   `json:"bypass,omitempty"` // promote: conditions and gates
+	Bypass      []string   `json:"bypass,omitempty"` // promote, rollback: conditions and gates
 	Images      []string   `json:"images,omitempty"` // reject: as With
 	To          string     `json:"to,omitempty"`     // rollback: a commit or a snapshot; empty: the previous versions
 	Until       *time.Time `json:"until,omitempty"`  // freeze

@@ -14,6 +14,8 @@ type Limit struct {
 	Land      []setting.Land    // nil: any
 	Propose   []setting.Propose // nil: any
 	Approvals int               // at least; with it, what would be pushed becomes a pull request
+	// RollbackInWindows lets automatic rollbacks wait for the windows of the environment.
+	RollbackInWindows bool
 }
 
 // Apply returns the settings of an environment within the limit.
@@ -25,6 +27,7 @@ func (l Limit) Apply(settings Environment) Environment {
 		settings.Newer = setting.NewerQueue // a request stays for what was requested
 	}
 	settings.Gates.Approvals = l.approvals(settings.Gates.Approvals)
+	settings.Gates.RollbackInWindows = l.RollbackInWindows
 	return settings
 }
 

@@ -33,7 +33,7 @@ type Decision struct {
 	Application string // empty: all applications
 	Reason      string
 	With        []string   // promote: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
-	Bypass      []string   // promote: conditions and gates to bypass, of verb.Bypassable
+	Bypass      []string   // promote, rollback: conditions and gates to bypass, of verb.BypassableBy
 	Images      []string   // reject: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
 	Until       *time.Time // freeze
 	Downstream  bool       // rollback: also each target downstream that has the versions
@@ -79,16 +79,29 @@ func (d Decision) validate() error {
 	if len(d.With) > state.MaxVersions {
 		return fault.New(fault.Invalid, "--with names more than %d versions: request them in several commands", state.MaxVersions)
 	}
+	if err := d.validateBypass(); err != nil {
+		return err
+	}
+	_, err := image.ParseExplicitVersions(d.With, strings.NewReader(""))
+	return err
+}
+
+func (d Decision) validateBypass() error {
+	known := verb.BypassableBy(d.Verb)
 	for _, condition := range d.Bypass {
-		if !slices.Contains(verb.Bypassable(), condition) {
-			return fault.New(fault.Invalid, "--bypass %s: want one of %s", condition, strings.Join(verb.Bypassable(), ", "))
+		switch {
+		case len(known) == 0:
+			return fault.New(fault.Invalid, "%s bypasses nothing: --bypass is for promote and rollback", d.Verb)
+		case d.Verb == verb.Rollback && slices.Contains(verb.Bypassable(), condition) && !slices.Contains(known, condition):
+			return fault.New(fault.Invalid, "--bypass %s: a rollback does not wait for it, only for %s", condition, strings.Join(known, ", "))
+		case !slices.Contains(known, condition):
+			return fault.New(fault.Invalid, "--bypass %s: want one of %s", condition, strings.Join(known, ", "))
 		}
 	}
 	if len(d.Bypass) > 0 && strings.TrimSpace(d.Reason) == "" {
 		return fault.New(fault.Invalid, "--bypass needs a --reason")
 	}
-	_, err := image.ParseExplicitVersions(d.With, strings.NewReader(""))
-	return err
+	return nil
 }
 
 // repository is the opened repository that a decision is about.

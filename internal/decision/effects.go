@@ -17,23 +17,22 @@ import (
 	"promoter/internal/verb"
 )
 
-// rolledBack returns text if a rollback of the target is in effect. A second one would
-// otherwise be relative to the first. When users reject the versions of the first, a
+// rolledBack returns the rollback of the target that is in effect, and text about it. A second one
+// would otherwise be relative to the first. When users reject the versions of the first, a
 // second one goes further back.
-func rolledBack(s state.State, target promotion.Target) []string {
+func rolledBack(s state.State, target promotion.Target) (back *state.RolledBack, effects []string) {
 	at := state.Target(target)
-	back := s.At(at).Rollback
-	if back == nil {
-		return nil
+	if back = s.At(at).Rollback; back == nil {
+		return nil, nil
 	}
 	var versions, reject []string
 	for _, component := range slices.Sorted(maps.Keys(back.Images)) {
 		to, err := image.Parse(back.Images[component])
 		if err != nil {
-			return nil // promoter did not write it: a new rollback replaces it
+			return nil, nil // promoter did not write it: a new rollback replaces it
 		}
 		if _, rejected := s.Rejected(at, to.Repository, image.Version{Tag: to.Tag, Digest: to.Digest}); rejected {
-			return nil
+			return nil, nil
 		}
 		versions = append(versions, version(component, to))
 		reject = append(reject, strings.Replace(version(component, to), " ", ":", 1))
@@ -41,7 +40,7 @@ func rolledBack(s state.State, target promotion.Target) []string {
 	already := fmt.Sprintf("%s is already rolled back to %s by %s", name(at), strings.Join(versions, ", "), actText(back.Act))
 	further := fmt.Sprintf("to go further back, run 'promoter reject %s --env %s%s', and roll back again",
 		strings.Join(reject, " "), target.Environment, target.ApplicationFlag())
-	return []string{already, further}
+	return back, []string{already, further}
 }
 
 // promotable returns the targets in which a request has an effect, and for the others the
@@ -132,7 +131,11 @@ func effects(d Decision, targets []promotion.Target, images map[string]string, r
 		if d.Verb == verb.Hold || d.Verb == verb.Freeze {
 			continue
 		}
-		if held, stopped := recorded.After.Held(at, now); stopped {
+		stops := recorded.After.Held
+		if slices.Contains(d.Bypass, verb.BypassFreeze) {
+			stops = recorded.After.HeldWithoutFreezes
+		}
+		if held, stopped := stops(at, now); stopped {
 			if line := stillHeld(at, held, d.Verb); line != "" {
 				lines = append(lines, line)
 			}

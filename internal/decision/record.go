@@ -3,6 +3,7 @@ package decision
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"promoter/internal/connect"
 	"promoter/internal/connect/rules"

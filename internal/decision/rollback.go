@@ -24,20 +24,23 @@ func rollback(
 	if err != nil {
 		return nil, result, err
 	}
-	var already []string
+	var inEffect *state.RolledBack // it gets the bypass
 	if d.To == "" {
-		already = rolledBack(past.Observation().State, source)
+		inEffect, result.Effects = rolledBack(past.Observation().State, source)
 	}
-	result.Effects = already
-	if len(already) == 0 {
-		back, notes, err := r.rollbackOf(ctx, past, source, d.To, act)
-		if err != nil {
+	if inEffect == nil || len(d.Bypass) > 0 && !slices.Equal(d.Bypass, inEffect.Bypass) {
+		var back state.RolledBack
+		if inEffect != nil {
+			back, result.Effects = *inEffect, nil
+		} else if back, result.Effects, err = r.rollbackOf(ctx, past, source, d.To, act); err != nil {
 			return nil, result, err
 		}
-		result.Images, result.Effects = back.Images, notes
+		back.Act, back.Bypass, back.Automatic = act, d.Bypass, false
+		result.Images = back.Images
 		changes = append(changes, state.Rollback(state.Target(source), back))
 		past = past.With(changes...)
 	}
+	recorded := len(changes) > 0
 	result.Downstream = downstream(past.Observation(), r, source)
 	if d.Downstream && len(result.Downstream) > 0 {
 		more, err := r.rollbackDownstream(ctx, past, authority, result.Downstream, act)
@@ -49,7 +52,7 @@ func rollback(
 		for _, one := range result.Downstream {
 			result.Targets = append(result.Targets, one.Target)
 		}
-		if len(already) == 0 {
+		if recorded {
 			result.Targets = append(result.Targets, source)
 		}
 	}

@@ -191,18 +191,22 @@ func (t targetReader) mergedPullRequests(ctx context.Context, found []promotion.
 			return nil, nil
 		}
 	}
-	head := promotion.HeadBranch(t.target.Environment, t.target.Application)
-	if settings.PullRequest.Group == setting.GroupEnvironment {
-		head = promotion.GroupBranch(t.target.Environment)
-	}
-	closed, err := t.from.Repository.PullRequests().Closed(ctx, head, MaxClosed)
-	if err != nil {
-		return nil, fmt.Errorf("list the merged pull requests of %s: %w", head, err)
+	heads := []string{promotion.HeadBranch(t.target.Environment, t.target.Application)}
+	if settings.PullRequest.Group == setting.GroupEnvironment { // what is urgent has a pull request of its own
+		heads = append(heads, promotion.GroupBranch(t.target.Environment))
 	}
 	branch := t.o.Promotion.BaseOf(t.target) // what was merged elsewhere came here at another time
-	return slices.DeleteFunc(closed, func(pr scm.PullRequest) bool {
-		return pr.State != scm.StateMerged || !pr.Head.Own || pr.Base != branch
-	}), nil
+	var merged []scm.PullRequest
+	for _, head := range heads {
+		closed, err := t.from.Repository.PullRequests().Closed(ctx, head, MaxClosed)
+		if err != nil {
+			return nil, fmt.Errorf("list the merged pull requests of %s: %w", head, err)
+		}
+		merged = append(merged, slices.DeleteFunc(closed, func(pr scm.PullRequest) bool {
+			return pr.State != scm.StateMerged || !pr.Head.Own || pr.Base != branch
+		})...)
+	}
+	return merged, nil
 }
 
 // written returns the snapshot as the files of a target have it.

@@ -118,11 +118,15 @@ type Decision struct {
 	// Fulfilled is a request of the target for which nothing is left to do.
 	Fulfilled *state.Request
 
+	// Urgent is set for a rollback, and for a request with versions or a bypass: it has a pull
+	// request of its own, whatever the group of its environment and the limit are.
+	Urgent bool
+
 	// Disposition is what becomes of the target's open pull request if nothing is
 	// proposed. Nil: none is open, or it is not promoter's.
 	Disposition *Disposition
-	// OpenMoves are the moves of the target's open pull request if a registry did
-	// not answer.
+	// OpenMoves are the moves of the target's open pull request, if it is kept although nothing
+	// is proposed.
 	OpenMoves []Move
 }
 

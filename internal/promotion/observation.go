@@ -93,8 +93,8 @@ type Observation struct {
 	// Explicit are versions that a request names for a target, by component.
 	Explicit map[Target]map[string]Available
 
-	// Bypasses are what the request of a target may bypass. Nil: nothing.
-	Bypasses map[Target]Bypass
+	// Bypasses are what the request and the rollback of a target may bypass. Nil: nothing.
+	Bypasses map[Target][]Bypass
 
 	// Checkout is set if there is no forge, and no history of landings.
 	// What cannot be evaluated is then shown. It blocks unless the environment is
@@ -105,7 +105,7 @@ type Observation struct {
 // Bypass is which conditions and gates a request for a target may bypass: what its user is
 // permitted to now. The state branch alone grants nothing.
 type Bypass struct {
-	Request state.Request     // that was checked
+	Request state.Request     // that was checked; of a rollback, see state.RolledBack.Bypassing
 	Refused map[string]string // why not, by condition that it names; the others are permitted
 }
 

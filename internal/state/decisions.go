@@ -198,7 +198,8 @@ func anyCovers(images iter.Seq[string], repository image.Repository, version ima
 // user and reason.
 func Rollback(target Target, rollback RolledBack) Change {
 	return at(target, func(r *Record) {
-		if r.Rollback != nil && r.Hold != nil && maps.Equal(r.Rollback.Images, rollback.Images) {
+		same := r.Rollback != nil && r.Hold != nil && maps.Equal(r.Rollback.Images, rollback.Images)
+		if same && (len(rollback.Bypass) == 0 || slices.Equal(r.Rollback.Bypass, rollback.Bypass)) {
 			return
 		}
 		hold := rollback.Act

@@ -92,7 +92,7 @@ func decodeKnown(content []byte) (Record, error) {
 		return Record{}, fmt.Errorf("it is malformed: %w", err)
 	}
 	record.source = nil
-	if !record.Request.withinLimits() {
+	if !record.withinLimits() {
 		return Record{}, errRequest
 	}
 	var err error

@@ -81,7 +81,12 @@ type RolledBack struct {
 	// Automatic is set if no user asked for it: what landed failed. It sets no hold, and ends
 	// when the versions are there.
 	Automatic bool `json:"automatic,omitempty"`
+	// Bypass lists gates that the user wants to bypass, as in a request.
+	Bypass []string `json:"bypass,omitempty"`
 }
+
+// Bypassing returns what the rollback bypasses as a request has it.
+func (r RolledBack) Bypassing() Request { return Request{Act: r.Act, Bypass: r.Bypass} }
 
 // Failure is a landed snapshot that was unhealthy for too long. It counts until a newer version
 // is there, or a user decides something about the target.
@@ -186,6 +191,15 @@ const (
 	// maxImage is the longest text of a version in bytes, more than a reference can have.
 	maxImage = 1024
 )
+
+// withinLimits reports whether the request and the rollback of a record are small enough.
+func (r *Record) withinLimits() bool {
+	if r.Rollback == nil {
+		return r.Request.withinLimits()
+	}
+	returning := r.Rollback.Bypassing()
+	return r.Request.withinLimits() && returning.withinLimits()
+}
 
 // withinLimits reports whether a request is small enough. A shortened one would be
 // another request, so it is not cut.

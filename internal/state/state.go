@@ -157,7 +157,7 @@ func (s State) With(target Target, change func(*Record)) State {
 	}
 	record := s.At(target).clone()
 	change(&record)
-	if !record.Request.withinLimits() {
+	if !record.withinLimits() {
 		return refuse(Problem{Target: target, Reason: errRequest.Error()})
 	}
 	record = record.clone() // the change may keep references to what it set

@@ -49,5 +49,18 @@ func Bypassable() []string {
 	return []string{BypassSoak, BypassHealthy, BypassChecks, BypassTagged, BypassWindows, BypassApprovals, BypassFreeze}
 }
 
+// BypassableBy returns those that a decision can bypass; none: it cannot bypass anything. A rollback has no
+// conditions.
+func BypassableBy(v Verb) []string {
+	switch v {
+	case Promote:
+		return Bypassable()
+	case Rollback:
+		return []string{BypassChecks, BypassWindows, BypassApprovals, BypassFreeze}
+	default:
+		return nil
+	}
+}
+
 // Title returns the verb with a capital letter, as the subject of a commit begins.
 func (v Verb) Title() string { return strings.ToUpper(string(v[:1])) + string(v[1:]) }

@@ -125,10 +125,17 @@ then is reported.
 Until 'promoter resume', the versions that the target leaves go to no environment that follows it,
 and open pull requests there that bring them are closed. Environments that have them already keep
 them: the command lists them. With --downstream, each of these is rolled back too, to its own
-previous versions, with its own gates and pull request; the user needs the permission for each.` + decideHelp
+previous versions, with its own gates and pull request; the user needs the permission for each.
+
+A rollback waits for no condition, limit of pull requests, or group, but for gates and freezes. With
+--bypass, it skips them, with the rules of 'promoter promote --bypass': checks, windows, approvals,
+or freeze. A second rollback with --bypass adds that to the one in effect.` + decideHelp
 	command.Example = `  promoter rollback --env prod --app shop --reason 'errors since 1.4.2'
   promoter rollback --env prod --app shop --to 58b5d4a
-  promoter rollback --env staging --app shop --downstream`
+  promoter rollback --env staging --app shop --downstream
+  promoter rollback --env prod --app shop --bypass windows --reason 'incident 42'`
+	command.Flags().StringSliceVar(&flags.decision.Bypass, "bypass", nil,
+		"`GATE` to bypass, with the permission and a reason (repeatable)")
 	command.Flags().StringVar(&flags.decision.To, "to", "",
 		"`COMMIT` of the branch of the environment, or snapshot: at least 7 digits of its ID (default: the previous versions)")
 	command.Flags().BoolVar(&flags.decision.Downstream, "downstream", false,

@@ -131,7 +131,7 @@ func inEffect(record state.Record, now time.Time) (all []inEffectJSON) {
 		add(verb.Freeze, freeze.Act, inEffectJSON{Until: freeze.Until})
 	}
 	if rollback := record.Rollback; rollback != nil {
-		add(verb.Rollback, rollback.Act, inEffectJSON{Images: rollback.Images, From: rollback.From})
+		add(verb.Rollback, rollback.Act, inEffectJSON{Images: rollback.Images, From: rollback.From, Bypass: rollback.Bypass})
 	}
 	if record.Hold != nil && (record.Rollback == nil || !record.Hold.At.Equal(record.Rollback.At)) {
 		add(verb.Hold, *record.Hold, inEffectJSON{})

@@ -31,7 +31,7 @@ type Permission struct {
 	Who   []string // NAME or team:GROUP/NAME
 }
 
-// Bypass allows users to bypass conditions and gates with a request.
+// Bypass allows users to bypass conditions and gates with a request or a rollback.
 type Bypass struct {
 	config.Position
 	Scope
@@ -46,6 +46,8 @@ type Limit struct {
 	Land      []setting.Land    // nil: any
 	Propose   []setting.Propose // nil: any
 	Approvals int               // at least
+	// RollbackInWindows lets automatic rollbacks wait for windows.
+	RollbackInWindows bool
 }
 
 // rawPermission is a rule about who can use commands in comments.
@@ -71,7 +73,7 @@ type rawPermission struct {
 // rawBypass is a rule about who can bypass conditions and gates.
 type rawBypass struct {
 	strictyaml.Origin
-	// Conditions and gates that a request can bypass: `soak`, `healthy`, `checks`, `tagged`, `windows`, `approvals`, and `freeze`.
+	// Conditions and gates that a request or a rollback can bypass: `soak`, `healthy`, `checks`, `tagged`, `windows`, `approvals`, and `freeze`.
 	Conditions strictyaml.List `yaml:"conditions" required:"true"`
 	// Globs of repositories where the rule applies: `HOST/OWNER/NAME`. Default: all.
 	Repositories strictyaml.List `yaml:"repositories"`
@@ -108,6 +110,9 @@ type rawLimit struct {
 	Propose strictyaml.List `yaml:"propose" values:"automatic manual never"`
 	// Minimum number of required approvals. Default: none.
 	Approvals strictyaml.Located[int] `yaml:"approvals"`
+	// Automatic rollbacks wait for the windows of their environment, as promotions do. See
+	// docs/guides/rollback.md#automatic-rollback. Default: `false`.
+	RollbackInWindows strictyaml.Located[bool] `yaml:"rollbackInWindows"`
 }
 
 func loadPermissions(in *input) (permissions []Permission) {
@@ -216,7 +221,7 @@ func loadLimits(in *input) []Limit {
 		if raw.Invalid {
 			continue
 		}
-		limit := Limit{Position: raw.Position, Approvals: raw.Approvals.Value, Scope: loadScope(in.report,
+		limit := Limit{Position: raw.Position, Approvals: raw.Approvals.Value, RollbackInWindows: raw.RollbackInWindows.Value, Scope: loadScope(in.report,
 			scopeLists{raw.Repositories, raw.Applications, raw.Environments, raw.Branches, raw.Paths})}
 		for _, land := range raw.Land.Strings() {
 			limit.Land = append(limit.Land, setting.Land(land))
@@ -224,8 +229,8 @@ func loadLimits(in *input) []Limit {
 		for _, propose := range raw.Propose.Strings() {
 			limit.Propose = append(limit.Propose, setting.Propose(propose))
 		}
-		if !raw.Land.IsSet() && !raw.Propose.IsSet() && !raw.Approvals.IsSet() {
-			in.report.Errorf(raw.Position, "add land: [pr, automerge], propose or approvals", "a limit has no effect")
+		if !raw.Land.IsSet() && !raw.Propose.IsSet() && !raw.Approvals.IsSet() && !raw.RollbackInWindows.Value {
+			in.report.Errorf(raw.Position, "add land: [pr, automerge], propose, approvals, or rollbackInWindows: true", "a limit has no effect")
 		}
 		in.report.ErrorIf(raw.Land.IsEmpty(), raw.Land.Position, "name what is allowed", "land of a limit allows nothing")
 		in.report.ErrorIf(raw.Propose.IsEmpty(), raw.Propose.Position, "name what is allowed", "propose of a limit allows nothing")

@@ -8,6 +8,8 @@ type Gates struct {
 	Checks    []string // patterns
 	Approvals *Approvals
 	Hold      *Hold
+	// RollbackInWindows is set if automatic rollbacks wait for the windows too. Only the server file can require it.
+	RollbackInWindows bool
 }
 
 // rawGates is the set of gates that must pass before a promotion lands.

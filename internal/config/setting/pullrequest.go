@@ -51,8 +51,8 @@ type rawPullRequest struct {
 	// What shares a pull request: the changes of one application, or of all applications in the environment that
 	// are ready. See docs/configuration.md#pull-requests. Default: `application`.
 	Group strictyaml.Located[string] `yaml:"group" values:"application environment"`
-	// Maximum number of open pull requests in the environment, 1 to 1,000. Promotions above it wait. An application
-	// cannot override it. Default: `20`.
+	// Maximum number of open pull requests in the environment, 1 to 1,000. Promotions above it wait, except
+	// emergencies: see docs/pull-requests.md#emergencies. An application cannot override it. Default: `20`.
 	Limit strictyaml.Located[int] `yaml:"limit"`
 	// Show what changes in the manifests that kustomize and Helm render. The server file must allow it: see
 	// docs/configuration.md#rendered-manifests. Default: `false`.

@@ -36,6 +36,7 @@ func combine(limits []serverconfig.Limit, d promotion.Deployment) config.Limit {
 		out.Land = intersect(out.Land, limit.Land, setting.LandPR)
 		out.Propose = intersect(out.Propose, limit.Propose, setting.ProposeNever)
 		out.Approvals = max(out.Approvals, limit.Approvals)
+		out.RollbackInWindows = out.RollbackInWindows || limit.RollbackInWindows
 	}
 	return out
 }

@@ -25,6 +25,7 @@ func TestCaps_severalLimitsHoldTogether(t *testing.T) {
 				{Scope: serverconfig.Scope{Environments: []string{"prod-*"}}, Approvals: 1},
 			}, config.Limit{Approvals: 1},
 		},
+		{"one of them lets rollbacks wait", []serverconfig.Limit{{RollbackInWindows: true}, {Approvals: 1}}, config.Limit{Approvals: 1, RollbackInWindows: true}},
 		{"an unknown environment", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"dev"}}, Land: []setting.Land{pr}}}, config.Limit{Land: []setting.Land{pr}}},
 		{"one", []serverconfig.Limit{{Scope: serverconfig.Scope{Environments: []string{"prod-*"}}, Land: []setting.Land{pr, automerge}}}, config.Limit{Land: []setting.Land{pr, automerge}}},
 		{"what both allow", []serverconfig.Limit{{Land: []setting.Land{pr, automerge}, Approvals: 1}, {Land: []setting.Land{automerge, push}, Approvals: 2}}, config.Limit{Land: []setting.Land{automerge}, Approvals: 2}},

@@ -171,7 +171,7 @@ func TestPlan_bypass(t *testing.T) {
 		w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
 		request := state.Request{Act: promotiontest.ByAda("incident 42"), Bypass: names}
 		w.Decides(state.AddRequest(w.StateTarget("staging/shop"), request), state.Freeze("staging", promotiontest.ByAda("holiday"), nil))
-		w.Bypasses = map[promotion.Target]promotion.Bypass{w.Target("staging/shop"): {Request: request}}
+		w.Bypasses = map[promotion.Target][]promotion.Bypass{w.Target("staging/shop"): {{Request: request}}}
 		return w
 	}
 	const soaks = "dev soak: present since 2026-11-18T10:59:00Z"
@@ -206,9 +206,9 @@ func TestPlan_bypass(t *testing.T) {
 		t.Parallel()
 		w := bypassing(t, everything...)
 		target := w.Target("staging/shop")
-		refused := w.Bypasses[target]
+		refused := w.Bypasses[target][0]
 		refused.Refused = map[string]string{"soak": "not her"}
-		w.Bypasses[target] = refused
+		w.Bypasses[target] = []promotion.Bypass{refused}
 		d := w.Decide("staging/shop")
 		if d.State != promotion.Waiting || !strings.Contains(d.Reason.Message, "not bypassed by ada: not her") {
 			t.Errorf("%s: %s", d.State, d.Reason)
@@ -219,7 +219,7 @@ func TestPlan_bypass(t *testing.T) {
 		nobody.By = identity.User{}
 		less.Bypass = []string{"windows"} // in the same second
 		for _, other := range []state.Request{later, nobody, less} {
-			w.Bypasses[target] = promotion.Bypass{Request: other}
+			w.Bypasses[target] = []promotion.Bypass{{Request: other}}
 			if d := w.Decide("staging/shop"); d.State != promotion.Waiting || len(d.Bypassed()) > 0 {
 				t.Errorf("%+v: %s: %s", other, d.State, d.Reason)
 			}

@@ -22,6 +22,7 @@ func fromRollback(in input.Target) (promotion.Decision, bool) {
 	if back == nil {
 		return promotion.Decision{}, false
 	}
+	in = in.Returning(back)
 	var moves []promotion.Move
 	for _, ref := range in.Refs {
 		text, named := back.Images[ref.Component]

@@ -57,6 +57,10 @@ func planTarget(in input.Target) promotion.Decision {
 	if part, ok := withoutRefused(in, d); ok {
 		d = part
 	}
+	if rollback {
+		in = in.Returning(in.Record().Rollback)
+	}
+	in = in.Placed(d.Urgent)
 	d = applyHold(in, d, rollback)
 
 	d.Health = healthOf(in)
@@ -81,7 +85,7 @@ func planTarget(in input.Target) promotion.Decision {
 	if open != nil && open.Foreign == "" && d.State != promotion.Proposed {
 		disposition := dispose(in, d, *open)
 		d.Disposition = &disposition
-		if d.State == promotion.Unanswered {
+		if !disposition.Close {
 			d.OpenMoves = input.MovesTo(in, open.Snapshots[d.Application])
 		}
 	}
@@ -152,6 +156,7 @@ func decide(in input.Target) (d promotion.Decision, rollback bool) {
 		return unchanged(in, promotion.NoReference, noReference(upstreamSnapshot(in))), false
 	}
 	back, active := fromRollback(in)
+	back.Urgent = active
 	if active && (back.State == promotion.Proposed || !in.Record().Rollback.Automatic) {
 		return back, true
 	}
@@ -165,7 +170,9 @@ func decide(in input.Target) (d promotion.Decision, rollback bool) {
 // fromVersions decides about a target by what users requested, and by the versions of the
 // registry or the parents.
 func fromVersions(in input.Target) promotion.Decision {
+	in = in.Placed(input.IsUrgent(in.Request))
 	if d, active := fromRequest(in); active {
+		d.Urgent = isUrgent(in, d)
 		return d
 	}
 	done := in.Fulfilled
@@ -180,7 +187,16 @@ func fromVersions(in input.Target) promotion.Decision {
 	}
 	d := from(in)
 	d.Fulfilled = done
+	d.Urgent = isUrgent(in, d)
 	return d
+}
+
+// isUrgent reports whether a decision is urgent because of the request that applies to it.
+func isUrgent(in input.Target, d promotion.Decision) bool {
+	if len(d.Moves) == 0 {
+		return input.IsUrgent(in.Request)
+	}
+	return input.IsUrgent(input.RequestFor(in, d.Snapshot))
 }
 
 // unchanged is a decision that moves nothing.
@@ -196,6 +212,7 @@ func waiting(in input.Target, moves []promotion.Move, reason promotion.Reason) p
 // propose is the decision for moves: proposed, unless a user decision, a
 // condition, the propose mode, or a file that cannot be written prevents it.
 func propose(in input.Target, moves []promotion.Move, reason promotion.Reason, conditions []promotion.Condition) promotion.Decision {
+	in = in.Placed(input.IsUrgent(input.RequestFor(in, in.Snapshot(moves))))
 	conditions = slices.Concat(conditions, condition.Signatures(in, moves), condition.Mirrored(in, moves))
 	d := draft(in, moves, reason, conditions)
 	if d.Request = input.RequestFor(in, d.Snapshot); d.Request != nil {

@@ -156,7 +156,7 @@ func readsTests() []readsTest {
 	bypasses := func(w *decidetest.Scenario) {
 		r := state.Request{Act: promotiontest.ByAda("incident"), Bypass: []string{"soak"}}
 		w.Decides(state.AddRequest(w.StateTarget("staging/shop"), r))
-		w.Bypasses = map[promotion.Target]promotion.Bypass{w.Target("staging/shop"): {Request: r}}
+		w.Bypasses = map[promotion.Target][]promotion.Bypass{w.Target("staging/shop"): {{Request: r}}}
 	}
 	return []readsTest{
 		{

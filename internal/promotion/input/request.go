@@ -43,6 +43,12 @@ func RequestFor(in Target, snapshot promotion.Snapshot) *state.Request {
 	return r
 }
 
+// IsUrgent reports whether a request does not wait for the group and the limit of pull requests: a
+// user named versions, or bypasses something. What a pipeline posts is no emergency.
+func IsUrgent(r *state.Request) bool {
+	return r != nil && r.Posted == "" && len(r.With)+len(r.Bypass) > 0
+}
+
 // RequestsSnapshot reports whether a user requested one particular snapshot.
 func RequestsSnapshot(in Target) bool {
 	return in.Settings.Propose == setting.ProposeManual && in.Request != nil && in.Request.Snapshot != ""
@@ -65,22 +71,27 @@ func WasPosted(in Target, move promotion.Move) bool {
 	})
 }
 
-// Bypass passes a condition that blocks the moves if their request bypasses it, with the
-// permission. Without it, the condition has the reason. In a checkout, nothing shows who has
+// Bypass passes a condition that blocks the moves if their request or rollback bypasses it, with
+// the permission. Without it, the condition has the reason. In a checkout, nothing shows who has
 // which permission.
 func Bypass(in Target, c *promotion.Condition, key string, moves []promotion.Move) {
-	if in.Request == nil || c.State == promotion.Passed || len(moves) == 0 || in.Checkout {
+	if in.Request == nil && in.Returns == nil || c.State == promotion.Passed || len(moves) == 0 || in.Checkout {
 		return
 	}
 	r := RequestFor(in, in.Snapshot(moves))
+	if in.Returns != nil {
+		returning := in.Returns.Bypassing()
+		r = &returning
+	}
 	if r == nil || !slices.Contains(r.Bypass, key) {
 		return
 	}
 	in.For(rows[ofRequest])
-	permitted := in.obs.Bypasses[in.Target]
-	refused := permitted.Refused[key]
-	if !permitted.Request.Same(*r) { // or none was checked
-		refused = "it was not checked"
+	refused := "it was not checked"
+	for _, permitted := range in.obs.Bypasses[in.Target] {
+		if permitted.Request.Same(*r) {
+			refused = permitted.Refused[key]
+		}
 	}
 	if refused != "" {
 		c.Reason = promotion.Appended(c.Reason, "not bypassed by "+promotion.Actor(r.Act)+": "+refused)

@@ -61,7 +61,7 @@ func TestBypass(t *testing.T) {
 			w := newScenario(t, chain)
 			w.has("dev/shop", "web:1.4.0")
 			w.Checkout = test.checkout
-			w.Bypasses = map[promotion.Target]promotion.Bypass{target("dev/shop"): test.checked}
+			w.Bypasses = map[promotion.Target][]promotion.Bypass{target("dev/shop"): {test.checked}}
 			if !test.request.At.IsZero() {
 				w.decides(state.AddRequest(state.Target(target("dev/shop")), test.request))
 			}

@@ -35,8 +35,9 @@ type Subject struct {
 	Refs     []Ref
 	Sources  []promotion.Target // where the snapshot comes from, see Observation.Sources
 
-	Request   *state.Request // that applies to the target; nil: none
-	Fulfilled *state.Request // that is done
+	Request   *state.Request    // that applies to the target; nil: none
+	Fulfilled *state.Request    // that is done
+	Returns   *state.RolledBack // what the decision carries out; nil: it is no rollback
 
 	Checkout  bool // see Observation.Checkout
 	PushOnly  bool // see Observation.PushOnly
@@ -82,11 +83,7 @@ func New(ix *Index, target promotion.Target, now time.Time, taken *Reads) Target
 		s.Sources = append(s.Sources, behind...)
 	}
 	s.Sources = sortedTargets(s.Sources)
-	if len(obs.Open) > 0 {
-		if open, found := obs.Open[promotion.HeadOf(settings, target.Application)]; found {
-			s.open = &open
-		}
-	}
+	s.open = s.openFrom(promotion.HeadOf(settings, target.Application))
 	in := Target{Subject: s}.For(rows[ofTarget])
 	findLatest(in)
 	s.Request, s.Fulfilled = requestOf(in)
@@ -126,7 +123,39 @@ func (in Target) WithoutRequest() Target {
 	without := *in.Subject
 	without.Request = nil
 	in.Subject = &without
+	return in.Placed(false)
+}
+
+// Placed returns the input of a decision that is urgent or not: which pull request is that of the
+// target depends on it, where the applications of an environment share one.
+func (in Target) Placed(urgent bool) Target {
+	if in.Settings.PullRequest.Group != setting.GroupEnvironment {
+		return in
+	}
+	branch := promotion.GroupBranch(in.Settings.Name)
+	if urgent {
+		branch = promotion.HeadBranch(in.Settings.Name, in.Target.Application)
+	}
+	placed := *in.Subject
+	placed.open = placed.openFrom(branch)
+	in.Subject = &placed
 	return in
+}
+
+// Returning returns the input of a decision that carries out a rollback, which is urgent.
+func (in Target) Returning(back *state.RolledBack) Target {
+	returning := *in.Subject
+	returning.Returns = back
+	in.Subject = &returning
+	return in.Placed(true)
+}
+
+// openFrom returns the open pull request of a branch; nil: there is none.
+func (s *Subject) openFrom(branch string) *promotion.Open {
+	if open, found := s.obs.Open[branch]; found {
+		return &open
+	}
+	return nil
 }
 
 // In returns the input of the same application in another environment, for the same decision.

@@ -11,14 +11,33 @@ import (
 	"promoter/internal/promotion"
 )
 
+// sharing are the applications of an environment that share one pull request.
+type sharing struct {
+	members []member
+	// left are those with a pull request of their own that are still in the open one: it is
+	// rebuilt without them first.
+	left []member
+}
+
 // group is the proposal of the applications that share the pull request of an
 // environment; false if none is needed. It contains those that are proposed now;
 // one that is no longer ready leaves it. One whose registry does not answer stays
 // in it as it is: nothing is known to have changed.
-func group(branch string, members []member, open *promotion.Open, now time.Time) (Proposal, bool) {
+func group(branch string, all sharing, open *promotion.Open, now time.Time) (Proposal, bool) {
+	members := all.members
 	slices.SortFunc(members, func(x, y member) int { return cmp.Compare(x.Application, y.Application) })
 	ready := readyMembers(members, open)
-	if len(ready) == 0 || open != nil && open.Foreign != "" {
+	leaves := len(all.left) > 0 && open.Foreign == ""
+	if len(ready) == 0 && leaves {
+		ready = keptMembers(members, *open)
+	}
+	switch {
+	case len(ready) == 0 && leaves:
+		return endedGroup(branch, all, open), true
+	case len(ready) == 0 || open != nil && open.Foreign != "":
+		if len(members) == 0 {
+			members = all.left
+		}
 		return idleGroup(branch, members, open)
 	}
 	p := groupProposal(branch, ready, open)
@@ -71,6 +90,43 @@ func readyMembers(members []member, open *promotion.Open) []member {
 		return nil
 	}
 	return ready
+}
+
+// keptMembers returns what stays in an open pull request that is rebuilt although nothing may be
+// proposed now: the members that would stay if it was left as it is, as they are there.
+func keptMembers(members []member, open promotion.Open) []member {
+	var kept []member
+	for _, m := range members {
+		_, within := open.Snapshots[m.Application]
+		if !within || len(m.OpenMoves) == 0 || m.Refused() {
+			continue
+		}
+		if step, _ := keepOrClose(m.Decision, open); step != StepKeep {
+			continue
+		}
+		undone := make([]promotion.Move, 0, len(m.Moves))
+		for _, move := range m.Moves {
+			undone = append(undone, promotion.Move{Component: move.Component, From: move.To, To: move.From})
+		}
+		m.Snapshot, m.Moves = m.Snapshot.With(undone).With(m.OpenMoves), m.OpenMoves
+		kept = append(kept, m)
+	}
+	return kept
+}
+
+// endedGroup closes a pull request in which nothing is left without the applications that have
+// one of their own.
+func endedGroup(branch string, all sharing, open *promotion.Open) Proposal {
+	p := groupProposal(branch, slices.Concat(all.members, all.left), open)
+	p.Decisions = nil
+	var names []string
+	for _, m := range all.left {
+		names = append(names, m.Application)
+	}
+	p.Step, p.Gates = StepClose, nil
+	p.Reason = promotion.Reasonf(promotion.RuleGone, "only %s is left in it, which gets a pull request of its own because of: %s",
+		promotion.SortedNames(names), all.left[0].Reason)
+	return p
 }
 
 // idleGroup is the proposal of a group of which nothing may be proposed now. An

@@ -53,11 +53,12 @@ type Proposal struct {
 
 // Plan returns the proposals for the decisions. Rollbacks come first, then what
 // was requested, then closed pull requests, then the others by environment,
-// parents first, and application. A target in which nothing differs and nothing is
-// open has no proposal.
+// parents first, and application. A pull request that has to lose an application before
+// another one is opened about it comes before all of them. A target in which nothing differs
+// and nothing is open has no proposal.
 func Plan(observation promotion.Observation, decisions []promotion.Decision, now time.Time) []Proposal {
 	var proposals []Proposal
-	groups := map[string][]member{}
+	groups := map[string]sharing{}
 	claimed := map[string]bool{} // open branches that decisions are about
 	openOf := func(branch string) *promotion.Open {
 		open, found := observation.Open[branch]
@@ -74,18 +75,26 @@ func Plan(observation promotion.Observation, decisions []promotion.Decision, now
 			continue
 		}
 		settings := observation.Settings(d.Environment, d.Application)
-		branch := promotion.HeadOf(settings, d.Application)
+		own, shared := promotion.HeadBranch(settings.Name, d.Application), promotion.GroupBranch(settings.Name)
 		m := member{d, settings}
+		grouped := settings.PullRequest.Group == setting.GroupEnvironment
 		switch {
 		case settings.Land == setting.LandPush:
 			if differs(d) {
 				proposals = append(proposals, push(m))
 			}
-		case settings.PullRequest.Group == setting.GroupEnvironment:
-			groups[branch] = append(groups[branch], m)
+		case grouped && !d.Urgent && observation.Open[own].Foreign == "":
+			group := groups[shared]
+			group.members = append(group.members, m)
+			groups[shared] = group
 		default:
-			if p, needed := single(branch, m, openOf(branch), now); needed {
+			if p, needed := single(own, m, openOf(own), now); needed {
 				proposals = append(proposals, p)
+			}
+			if grouped && Carries(observation.Open, shared, d.Target) {
+				group := groups[shared]
+				group.left = append(group.left, m)
+				groups[shared] = group
 			}
 		}
 	}
@@ -96,7 +105,8 @@ func Plan(observation promotion.Observation, decisions []promotion.Decision, now
 	}
 	proposals = append(proposals, abandoned(observation, decisions, claimed)...)
 
-	sortProposals(proposals, observation.Config.Order())
+	first := makeRoom(proposals, observation.Open)
+	sortProposals(proposals, observation.Config.Order(), first)
 	limitOpen(proposals, observation.Open)
 	return proposals
 }
@@ -199,9 +209,9 @@ func contains(snapshot promotion.Snapshot, moves []promotion.Move) bool {
 	})
 }
 
-// sortProposals sorts proposals as Plan describes. A closed pull request makes room
-// for new ones.
-func sortProposals(proposals []Proposal, order []string) {
+// sortProposals sorts proposals as Plan describes, with those of some branches first. A closed
+// pull request makes room for new ones.
+func sortProposals(proposals []Proposal, order []string, first map[string]bool) {
 	environments := map[string]int{}
 	for i, environment := range order {
 		environments[environment] = i
@@ -209,14 +219,16 @@ func sortProposals(proposals []Proposal, order []string) {
 	rank := func(p Proposal) int {
 		is := func(match func(promotion.Decision) bool) bool { return slices.ContainsFunc(p.Decisions, match) }
 		switch {
-		case p.Step == StepClose:
-			return 2
-		case is(promotion.Decision.IsRollback):
+		case first[p.Head]:
 			return 0
-		case is(func(d promotion.Decision) bool { return d.Request != nil }):
-			return 1
-		default:
+		case p.Step == StepClose:
 			return 3
+		case is(promotion.Decision.IsRollback):
+			return 1
+		case is(func(d promotion.Decision) bool { return d.Request != nil }):
+			return 2
+		default:
+			return 4
 		}
 	}
 	environment := func(p Proposal) int {
@@ -241,7 +253,7 @@ func sortProposals(proposals []Proposal, order []string) {
 
 // limitOpen applies the limit of pull requests that an environment may have open.
 // Those that are open count first, including those of users; new ones wait in
-// order.
+// order. What is urgent neither waits nor counts.
 func limitOpen(proposals []Proposal, open map[string]promotion.Open) {
 	used := map[string]int{}
 	for branch := range open {
@@ -249,15 +261,16 @@ func limitOpen(proposals []Proposal, open map[string]promotion.Open) {
 			used[target.Environment]++
 		}
 	}
-	for _, p := range proposals {
-		if p.Step == StepClose {
+	for i := range proposals {
+		p := &proposals[i]
+		if p.Step == StepClose || p.Open != nil && p.isUrgent() {
 			used[p.Environment.Name]--
 		}
 	}
 	waiting := map[string][]*Proposal{}
 	for i := range proposals {
 		p := &proposals[i]
-		if p.Step != StepPropose || p.Open != nil {
+		if p.Step != StepPropose || p.Open != nil || p.isUrgent() {
 			continue
 		}
 		environment := p.Environment.Name
@@ -271,14 +284,26 @@ func limitOpen(proposals []Proposal, open map[string]promotion.Open) {
 		for i, p := range queue {
 			why := promotion.Reasonf(promotion.RuleLimit, "%s in the queue: %d of %d pull requests are open",
 				ordinal(i+1), used[environment], p.Environment.PullRequest.Limit)
-			p.Step, p.Reason = StepWait, why
-			p.Land = false
-			p.Decisions = slices.Clone(p.Decisions)
-			for k := range p.Decisions {
-				d := &p.Decisions[k]
-				d.State, d.Reason = promotion.Waiting, why
-			}
+			p.wait(why)
 		}
+	}
+}
+
+// isUrgent reports whether the proposal is outside of the limit and the group of its environment.
+func (p *Proposal) isUrgent() bool {
+	return !p.Group && len(p.Decisions) == 1 && p.Decisions[0].Urgent
+}
+
+// wait lets a proposal wait for a reason that is no matter of its decisions.
+func (p *Proposal) wait(why promotion.Reason) {
+	p.Step, p.Reason, p.Land = StepWait, why, false
+	if p.Open != nil {
+		p.Step = StepKeep
+	}
+	p.Decisions = slices.Clone(p.Decisions)
+	for i := range p.Decisions {
+		d := &p.Decisions[i]
+		d.State, d.Reason = promotion.Waiting, why
 	}
 }
 
@@ -299,13 +324,13 @@ func ordinal(n int) string {
 }
 
 // Queued returns the decisions as users see them: those that wait for the limit of open
-// pull requests have their position in the queue. They stay proposed for everything that
+// pull requests have their position in the queue, and those that wait for another pull request have that. They stay proposed for everything that
 // depends on them.
 func Queued(decisions []promotion.Decision, proposals []Proposal) []promotion.Decision {
 	queued := map[promotion.Target]promotion.Decision{}
 	for _, p := range proposals {
 		for _, d := range p.Decisions {
-			if p.Step == StepWait && d.Reason.Rule == promotion.RuleLimit {
+			if d.State == promotion.Waiting && (d.Reason.Rule == promotion.RuleLimit || d.Reason.Rule == promotion.RuleForeign) {
 				queued[d.Target] = d
 			}
 		}

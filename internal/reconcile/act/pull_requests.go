@@ -17,6 +17,11 @@ import (
 // refreshes its pull request. Then it merges what may be merged.
 func (x *executor) propose(ctx context.Context, effect outcome.Effect) outcome.Effect {
 	p := effect.Proposal
+	if number, target := x.openElsewhere(p); number != 0 {
+		effect.Step, effect.Reason = propose.StepWait, promotion.Reasonf(promotion.RuleForeign,
+			"waiting: pull request #%d is about %s too, and could not be updated", number, target.Name())
+		return effect
+	}
 	base := x.o.Promotion.BranchOf(p.Environment)
 	files, err := newRewriter(x.c, x.o).proposal(ctx, x.o.Trees[p.Environment.Name], p, x.o.Heads[base], x.written[base])
 	if err != nil || len(files) == 0 {
@@ -39,6 +44,7 @@ func (x *executor) propose(ctx context.Context, effect outcome.Effect) outcome.E
 		}
 	}
 	effect.Commit = x.o.Heads[p.Head]
+	x.nowAbout(p.Head, p.Decisions)
 	if p.Open == nil {
 		return x.createPullRequest(ctx, effect)
 	}
@@ -153,5 +159,6 @@ func (x *executor) closePullRequest(ctx context.Context, effect outcome.Effect) 
 		return effect.Failed(fmt.Errorf("close pull request #%d: %w", effect.Number, err))
 	}
 	effect.Action = outcome.ActionClosed
+	x.nowAbout(effect.Head, nil)
 	return x.deleteHead(ctx, effect)
 }

@@ -11,31 +11,46 @@ import (
 	"promoter/internal/statebranch"
 )
 
-// ReadBypasses checks, live, what the users of requests may bypass. The state branch grants
-// nothing: a request counts only if it is authentic, and only for a user whom the forge
+// ReadBypasses checks, live, what the users of requests and rollbacks may bypass. The state branch
+// grants nothing: a request counts only if it is authentic, and only for a user whom the forge
 // authenticated and the server file names now. What cannot be asked is not bypassed, and is a
 // partial failure.
-func (r Reader) ReadBypasses(ctx context.Context, o promotion.Observation, failures *repo.Collector) map[promotion.Target]promotion.Bypass {
-	bypasses := map[promotion.Target]promotion.Bypass{}
+func (r Reader) ReadBypasses(ctx context.Context, o promotion.Observation, failures *repo.Collector) map[promotion.Target][]promotion.Bypass {
+	bypasses := map[promotion.Target][]promotion.Bypass{}
 	for target := range o.Targets {
-		request := o.State.At(state.Target(target)).Request
-		if request == nil || len(request.Bypass) == 0 {
-			continue
+		record := o.State.At(state.Target(target))
+		var requests []state.Request
+		if record.Request != nil {
+			requests = append(requests, *record.Request)
 		}
-		checked := promotion.Bypass{Request: *request, Refused: map[string]string{}}
-		for _, condition := range request.Bypass {
-			refused, err := refuseBypass(ctx, r.Clients.Seals, r.Users.Bypasses, *request, condition, o.Deployment(target))
-			if err != nil {
-				failures.Add("bypass of "+condition+" for "+target.Application+" in "+target.Environment, err)
-				refused = "the permission could not be read"
-			}
-			if refused != "" {
-				checked.Refused[condition] = refused
+		if record.Rollback != nil {
+			requests = append(requests, record.Rollback.Bypassing())
+		}
+		for _, request := range requests {
+			if len(request.Bypass) > 0 {
+				bypasses[target] = append(bypasses[target], r.readBypass(ctx, o, target, request, failures))
 			}
 		}
-		bypasses[target] = checked
 	}
 	return bypasses
+}
+
+// readBypass checks what the user of one request may bypass.
+func (r Reader) readBypass(
+	ctx context.Context, o promotion.Observation, target promotion.Target, request state.Request, failures *repo.Collector,
+) promotion.Bypass {
+	checked := promotion.Bypass{Request: request, Refused: map[string]string{}}
+	for _, condition := range request.Bypass {
+		refused, err := refuseBypass(ctx, r.Clients.Seals, r.Users.Bypasses, request, condition, o.Deployment(target))
+		if err != nil {
+			failures.Add("bypass of "+condition+" for "+target.Application+" in "+target.Environment, err)
+			refused = "the permission could not be read"
+		}
+		if refused != "" {
+			checked.Refused[condition] = refused
+		}
+	}
+	return checked
 }
 
 // refuseBypass returns why a request may not bypass a condition; empty: it may.
