@@ -38,9 +38,9 @@ func TestEntrances_ofCommands(t *testing.T) {
 			remote = append(remote, name)
 		}
 	}
-	entrancesCover(t, "commands", append(commands, "bypass"), append(table.whats(), ownCommands()...))
+	entrancesCover(t, "commands", append(commands, "bypass", "rollback with bypass"), append(table.whats(), ownCommands()...))
 	remote = slices.DeleteFunc(remote, func(name string) bool { return name == "doctor" }) // it only reads the status there
-	entrancesCover(t, "commands with --url", append(remote, "bypass"), table.whats())
+	entrancesCover(t, "commands with --url", append(remote, "bypass", "rollback with bypass"), table.whats())
 	prepared := ""
 	table.compare(t, func(row entranceRow, principal string) string {
 		if prepared != row.what { // a refusal changed nothing
@@ -59,7 +59,7 @@ func TestEntrances_ofCommands(t *testing.T) {
 func (w *entranceWorld) prepare(what string) {
 	w.t.Helper()
 	before, found := map[string]string{
-		"hold": "resume", "reject": "resume", "rollback": "resume", "promote": "resume", "freeze": "thaw", "resume": "hold", "thaw": "freeze",
+		"hold": "resume", "reject": "resume", "rollback": "resume", "rollback with bypass": "resume", "promote": "resume", "freeze": "thaw", "resume": "hold", "thaw": "freeze",
 	}[what]
 	if !found {
 		return
@@ -75,6 +75,8 @@ func (w *entranceWorld) arguments(what, principal string) []string {
 	switch what {
 	case "bypass":
 		arguments = []string{"promote", "--bypass", "soak"}
+	case "rollback with bypass":
+		arguments = []string{"rollback", "--bypass", "windows", "--to", w.first}
 	case "reject":
 		arguments = append(arguments, "web:1.1.0")
 	case "rollback":
@@ -84,7 +86,7 @@ func (w *entranceWorld) arguments(what, principal string) []string {
 	case "replay":
 		arguments = append(arguments, w.delivery, "--dry-run")
 	}
-	if what == "bypass" || slices.Contains(verb.Decisions(), verb.Verb(what)) {
+	if what == "bypass" || what == "rollback with bypass" || slices.Contains(verb.Decisions(), verb.Verb(what)) {
 		arguments = append(arguments, "--env", "dev", "--reason", w.reason(), "--repo")
 		repository := "forge:acme/gitops"
 		if isToken(principal) {

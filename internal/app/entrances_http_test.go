@@ -46,9 +46,9 @@ func TestEntrances_overHTTP(t *testing.T) {
 	public.recordedOnly()
 }
 
-// decisionWords are the decisions, and the one with a bypass.
+// decisionWords are the decisions, and those with a bypass.
 func decisionWords() []string {
-	words := []string{"bypass"}
+	words := []string{"bypass", "rollback with bypass"}
 	for _, one := range verb.Decisions() {
 		words = append(words, string(one))
 	}
@@ -224,6 +224,8 @@ func (w *entranceWorld) decision(row entranceRow) (body, reason string) {
 		request["to"] = w.first
 	case "bypass":
 		request["verb"], request["bypass"] = "promote", []string{"soak"}
+	case "rollback with bypass":
+		request["verb"], request["bypass"], request["to"] = "rollback", []string{"windows"}, w.first
 	}
 	encoded, _ := json.Marshal(request) // texts
 	return string(encoded), reason

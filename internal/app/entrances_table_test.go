@@ -169,8 +169,11 @@ thaw         | application | secret  secret secret secret secret secret no     n
 thaw         | environment | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
 thaw         | repository  | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
 bypass       | inside      | secret  secret secret secret secret secret no     no       no      no     no     yes       no      no       no
+rollback with bypass | inside      | secret  secret secret secret secret secret no     no       no      no     no     yes       no      no       no
 bypass       | environment | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
+rollback with bypass | environment | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
 bypass       | repository  | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
+rollback with bypass | repository  | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
 replay       | everything  | secret  secret secret secret secret secret no     no       no      yes    no     no        yes     no       yes
 replay       | inside      | secret  secret secret secret secret secret no     no       no      no     no     no        no      no       no
 report       | inside      | secret  secret secret secret yes    secret secret yes      secret  secret secret secret    secret  secret   secret
@@ -275,6 +278,7 @@ resume      | inside | yes no     no     no   yes     yes
 rollback    | inside | yes no     no     no   yes     yes
 thaw        | inside | yes no     no     no   yes     yes
 bypass      | inside | yes no     no     no   no      no
+rollback with bypass | inside | yes no     no     no   no      no
 status      | inside | -   -      -      yes  yes     yes
 where       | inside | -   -      -      yes  yes     yes
 history     | inside | -   -      -      yes  yes     yes

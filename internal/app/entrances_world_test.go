@@ -181,7 +181,7 @@ poll: 24h
 url: https://promoter.example.com
 repositories: [{forge: forge, name: acme/gitops}, {forge: forge, name: acme/hidden}]
 seal: {keys: ["env:SEAL"]}
-bypass: [{conditions: [soak], who: [ada]}]
+bypass: [{conditions: [soak, windows], who: [ada]}]
 receivers:
   poster: {kind: snapshot, secret: %s, snapshots: [{repositories: ["*/acme/gitops"], applications: [shop]}]}
 `, filepath.Join(w.dir, "data"), reference("poster"))

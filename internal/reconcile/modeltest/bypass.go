@@ -60,8 +60,11 @@ func mayBypass(s *story, target, condition string) bool {
 	if !s.sealed {
 		return false // any user could have written the request
 	}
-	if request := s.stored.At(targetOf(target)).Request; request != nil && request.By.Verified() && request.By.Login == scmtest.Ann &&
-		request.Reason != "" && slices.Contains(request.Bypass, condition) {
+	permits := func(request state.Request) bool {
+		return request.By.Verified() && request.By.Login == scmtest.Ann && request.Reason != "" && slices.Contains(request.Bypass, condition)
+	}
+	record := s.stored.At(targetOf(target))
+	if record.Request != nil && permits(*record.Request) || record.Rollback != nil && permits(record.Rollback.Bypassing()) {
 		return true
 	}
 	return s.bypassing[target] // in a comment

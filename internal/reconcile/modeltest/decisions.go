@@ -10,7 +10,9 @@ import (
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/reconcile"
+	"promoter/internal/scm/scmtest"
 	"promoter/internal/state"
+	"promoter/internal/verb"
 )
 
 // record records a user decision, from another machine.
@@ -108,7 +110,8 @@ func reject(s *story) {
 	s.record("reject "+refused+" in "+target.String(), state.Reject(target, rejection))
 }
 
-// rollback rolls a target back to its previous snapshot.
+// rollback rolls a target back to its previous snapshot, and maybe bypasses gates: as Ann, who may, or as Bob, who
+// may not.
 func rollback(s *story) { rollBack(s, false) }
 
 // rollbackDownstream also rolls back the targets downstream that have what it leaves, as --downstream does: in one
@@ -164,6 +167,14 @@ func rollbackOf(s *story, past reconcile.Past, target promotion.Target) (state.R
 		return state.RolledBack{}, err
 	}
 	back := state.RolledBack{Act: s.act(), Images: map[string]string{}, From: before.Left, Commit: before.Commit}
+	for _, gate := range verb.BypassableBy(verb.Rollback) {
+		if s.random.IntN(4) == 0 {
+			back.Bypass = append(back.Bypass, gate)
+		}
+	}
+	if s.random.IntN(4) == 0 {
+		back.By.Login = scmtest.Bob
+	}
 	for component, pinned := range before.Snapshot {
 		back.Images[component] = pinned.Reference()
 	}

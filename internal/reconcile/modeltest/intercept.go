@@ -142,6 +142,9 @@ func (p pulls) Closed(ctx context.Context, head string, limit int) ([]scm.PullRe
 func (p pulls) Create(ctx context.Context, draft scm.Draft) (made scm.PullRequest, err error) {
 	err = withWrite(p.story, "create", func() (err error) {
 		made, err = p.PullRequests.Create(ctx, draft)
+		if err == nil {
+			checkOneAboutEach(p.story, draft.Head)
+		}
 		return err
 	})
 	return made, err

@@ -45,6 +45,38 @@ func checkOneOpenEach(s *story, open []scm.PullRequest) {
 	}
 }
 
+// checkOneAboutEach checks, when promoter opened a pull request, that no other one of it is open about the same
+// application of the environment.
+func checkOneAboutEach(s *story, opened string) {
+	s.t.Helper()
+	if s.interleaved {
+		return
+	}
+	about := aboutIn(s, opened)
+	open, err := s.repo.PullRequests().Open(s.t.Context())
+	if err != nil {
+		return // the forge fails in this run
+	}
+	for _, pr := range open {
+		if !pr.Head.Own || pr.Head.Branch == opened || !pr.Author.Same(s.repo.Info().Self) {
+			continue
+		}
+		for _, target := range aboutIn(s, pr.Head.Branch) {
+			if slices.Contains(about, target) {
+				s.t.Errorf("%s was opened, and #%d of %s is about %s too", opened, pr.Number, pr.Head.Branch, target)
+			}
+		}
+	}
+}
+
+// aboutIn returns the targets that the trailers of the head of a branch name.
+func aboutIn(s *story, branch string) (in []state.Target) {
+	for _, landed := range promotion.ReadTrailers(s.Store.Commit(s.head(branch)).Trailers) {
+		in = append(in, state.Target(landed.Target))
+	}
+	return in
+}
+
 // checkForkUntouched checks that the pull request of a fork stays open, whatever its branch is called.
 func checkForkUntouched(s *story, open []scm.PullRequest) {
 	s.t.Helper()
@@ -230,7 +262,8 @@ func checkSettings(s *story, target string, commit repo.Commit, moved, after []s
 		s.t.Errorf("%s got %v, although its file holds it", target, moved)
 	}
 	open := func(at time.Time) bool { return parsed(s, s.configured).WindowsOf(gates.Windows).State(at).Open }
-	if len(gates.Windows) > 0 && !slices.ContainsFunc(s.ran, open) && !bypassed(s, commit, target, verb.BypassWindows) {
+	automatic := returned && settings.Health != nil && settings.Health.OnFailure == setting.OnFailureRollback
+	if len(gates.Windows) > 0 && !automatic && !slices.ContainsFunc(s.ran, open) && !bypassed(s, commit, target, verb.BypassWindows) {
 		s.t.Errorf("%s got %v outside of the windows %v, at %v", target, moved, gates.Windows, s.ran)
 	}
 	back := slices.ContainsFunc(moved, func(reference string) bool { return slices.Contains(s.rolledBack[target], reference) })
