@@ -21,6 +21,12 @@ func Decisions(ctx context.Context, c *connect.Connections, options RunOptions) 
 				result.Report.Errors = append(result.Report.Errors,
 					repo.PartialError{What: state.Branch, Err: fault.New(fault.Invalid, "%s", problem)})
 			}
+			if err == nil {
+				// Which targets are gone is only shown: without it, the decisions are listed all the same.
+				if located, problem := w.Reconciler.Clients.Located(ctx, read); problem == nil {
+					read = located
+				}
+			}
 			result.Report.UserDecisions = []state.State{read}
 			return err
 		})

@@ -155,6 +155,7 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 		return nil, err
 	}
 	decided = c.endOverruled(decided, observation.Targets, branchOf)
+	decided = c.decidedAbout(observation, branchOf, len(options.Paths) > 0, decided, options.Now())
 	preview := &Preview{Unused: unused(options.Explicit, observation.Targets), Decisions: len(decided.Targets()) > 0}
 	preview.NoFiles = slices.Sorted(maps.Keys(unmatched))
 	now := options.Now()

@@ -79,8 +79,13 @@ func RecordIn(
 	if err != nil {
 		return Result{}, err
 	}
-	by, err := authority.Authorize(ctx, targets, func(ctx context.Context) ([]promotion.Deployment, error) {
-		return opened.deployments(ctx, targets)
+	concerned, err := released(ctx, d, opened, targets)
+	if err != nil {
+		return Result{}, err
+	}
+	concerned = slices.Concat(targets, concerned)
+	by, err := authority.Authorize(ctx, concerned, func(ctx context.Context) ([]promotion.Deployment, error) {
+		return opened.deployments(ctx, concerned)
 	})
 	if err != nil {
 		return Result{}, err

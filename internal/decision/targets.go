@@ -16,6 +16,9 @@ import (
 // does not have. Without an application, a hold is one for the whole environment, but a
 // promotion is one for each application in it.
 func findTargets(ctx context.Context, d Decision, r repository) ([]promotion.Target, error) {
+	if gone, is, err := goneTarget(ctx, d, r); is || err != nil {
+		return []promotion.Target{gone}, err
+	}
 	environments := slices.DeleteFunc(slices.Clone(r.config.Order()), func(name string) bool {
 		return !r.covers(promotion.Target{Environment: name})
 	})

@@ -66,8 +66,12 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 	checkStateBranch(ctx, session, r, subject, f)
 	var loaded *config.Config
 	var writers config.Problems
+	var gone []promotion.GoneDecision
 	err := workspace.Try(ctx, session, r, workspace.Options{}, func(ctx context.Context, w *workspace.Workspace) (err error) {
 		if loaded, _, err = w.Config(ctx); err != nil {
+			return err
+		}
+		if gone, err = goneDecisions(ctx, w); err != nil {
 			return err
 		}
 		writers, err = otherWriters(ctx, w, loaded)
@@ -89,6 +93,9 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 	}
 	checkSources(ctx, session, r, loaded, subject, f)
 	checkHealth(session.Server.File, r, loaded, subject, f)
+	for _, one := range gone {
+		f.warn(subject, one.Fix(), "%s", one)
+	}
 	for _, writer := range writers {
 		f.warn(subject, writer.Hint, "%s", writer.Message)
 	}
@@ -97,6 +104,16 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 		f.warn(subject, unknown.Hint, "%s", unknown.Message)
 	}
 	return loaded
+}
+
+// goneDecisions returns the decisions whose target is gone.
+func goneDecisions(ctx context.Context, w *workspace.Workspace) ([]promotion.GoneDecision, error) {
+	clients := w.Reconciler.Clients
+	s, err := clients.StateBranch().State(ctx)
+	if err == nil && len(s.Targets()) > 0 {
+		s, err = clients.Located(ctx, s)
+	}
+	return promotion.GoneDecisions(s), err
 }
 
 // otherWriters warns of other tools that update what a config follows, in the files of the default

@@ -4,6 +4,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -166,7 +167,7 @@ func advice(d promotion.Decision) string {
 		if d.Reason.Scope.Environment == state.All {
 			return "'promoter thaw' ends it"
 		}
-		return "'promoter thaw --env " + d.Environment + "' ends it"
+		return "'promoter thaw --env " + cmp.Or(d.Reason.Scope.Environment, d.Environment) + "' ends it"
 	case promotion.RuleRejected, promotion.RuleReverted:
 		return "a newer version proceeds; 'promoter resume" + target + "' allows this one again"
 	case promotion.RuleLeftUpstream:

@@ -112,7 +112,8 @@ func (p Page) commandRows() [][]string {
 	case isHeld(p.Proposal) && scope == (state.Target{}): // the record cannot be read
 	case isHeld(p.Proposal) && p.Reason.Rule == promotion.RuleFrozen:
 		add("end the freeze", "", "", "promoter thaw"+scopeFlags(scope))
-	case isHeld(p.Proposal) && scope.Application == state.All: // a comment applies to applications
+	case isHeld(p.Proposal) && (scope.Application == state.All || scope.Environment != p.Environment.Name ||
+		scope.Application != application): // a comment applies to the applications here
 		add("end the hold", "", "", "promoter resume"+scopeFlags(scope))
 	case isHeld(p.Proposal):
 		add("end the hold", verb.Resume, "", "promoter resume"+scopeFlags(scope))

@@ -92,6 +92,10 @@ func TestCommands_hold(t *testing.T) {
 	w.wantAnswer(1)
 	hold := w.state().At(in("staging")).Hold
 	want := &state.Act{By: identity.User{Host: "forge.example", Login: "ada"}, At: at, Reason: "the cart is empty"}
+	if hold == nil || hold.Location == nil || !slices.Equal(hold.Location.Files, []string{"staging/shop.txt"}) {
+		t.Fatalf("hold %+v", hold)
+	}
+	want.Location = hold.Location
 	if diff := cmp.Diff(want, hold); diff != "" {
 		t.Errorf("hold (-want +got):\n%s", diff)
 	}

@@ -2,7 +2,6 @@ package state
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -88,7 +87,11 @@ func (r *Record) tighten(given Record) {
 	}
 	if given.Freeze != nil && (r.Freeze == nil ||
 		r.Freeze.Until != nil && (given.Freeze.Until == nil || given.Freeze.Until.After(*r.Freeze.Until))) {
-		r.Freeze = given.Freeze
+		longer := *given.Freeze
+		if r.Freeze != nil { // only the time is longer
+			longer.Location = r.Freeze.Location
+		}
+		r.Freeze = &longer
 	}
 	r.Rejections = slices.Concat(without(given.Rejections, r.Rejections), r.Rejections)
 }
@@ -97,9 +100,9 @@ func (r *Record) tighten(given Record) {
 func without(all, others []Rejection) []Rejection {
 	known := map[string]bool{}
 	for _, one := range others {
-		known[fmt.Sprint(one)] = true // maps are printed in the order of their keys
+		known[one.text()] = true
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(one Rejection) bool { return known[fmt.Sprint(one)] })
+	return slices.DeleteFunc(slices.Clone(all), func(one Rejection) bool { return known[one.text()] })
 }
 
 // differs returns the keys whose values differ, regardless of the order of rejections.

@@ -26,9 +26,14 @@ func Hold(target Target, act Act) Change {
 // the time, if there is one. A freeze until the same time stays, with its user and reason.
 func Freeze(environment string, act Act, until *time.Time) Change {
 	return at(Target{environment, All}, func(r *Record) {
-		if r.Freeze == nil || !r.Freeze.EndsAt(until) {
-			r.Freeze = &Frozen{Act: act, Until: until}
+		if r.Freeze != nil && r.Freeze.EndsAt(until) {
+			return
 		}
+		frozen := Frozen{Act: act, Until: until}
+		if r.Freeze != nil && frozen.Location == nil {
+			frozen.Location = r.Freeze.Location
+		}
+		r.Freeze = &frozen
 	})
 }
 
@@ -50,6 +55,7 @@ type Held struct {
 	Act
 	Freeze  bool
 	Target  Target     // whose record holds it
+	Applies Applies    // how that applies, if it has another name
 	Until   *time.Time // when it expires
 	Problem string     // why the file of the target cannot be read; no user held it then
 }
@@ -63,8 +69,22 @@ func (s State) HeldWithoutFreezes(target Target, now time.Time) (Held, bool) {
 	return s.held(target, now, true)
 }
 
+// Applies is how a decision applies to a target. Its zero value is by name.
+type Applies struct {
+	As   Target // the name that the decision was made for
+	How  How
+	Gone bool // no target has that name anymore
+}
+
+func (m Moved) applies() Applies { return Applies{As: m.Of, How: m.How, Gone: m.Gone} }
+
 func (s State) held(target Target, now time.Time, frozen bool) (Held, bool) {
 	for scope := range target.scopes() {
+		if scope == target { // what was made for another name is wider: a rollback here has no effect on it
+			if held, stopped := s.heldElsewhere(target, now, frozen); stopped {
+				return held, true
+			}
+		}
 		if problem, broken := s.broken[scope]; broken {
 			return Held{Target: scope, Problem: problem.Reason}, true
 		}
@@ -74,6 +94,19 @@ func (s State) held(target Target, now time.Time, frozen bool) (Held, bool) {
 		}
 		if record.Hold != nil {
 			return Held{Act: *record.Hold, Target: scope}, true
+		}
+	}
+	return Held{}, false
+}
+
+// heldElsewhere returns the hold or freeze that was made for another name and stops a target.
+func (s State) heldElsewhere(target Target, now time.Time, frozen bool) (Held, bool) {
+	for _, m := range s.Moved(target) {
+		switch {
+		case m.Kind == KindFreeze && !frozen && (m.Until == nil || m.Until.After(now)):
+			return Held{Act: m.Act, Freeze: true, Target: m.Of, Until: m.Until, Applies: m.applies()}, true
+		case m.Kind == KindHold:
+			return Held{Act: m.Act, Target: m.Of, Applies: m.applies()}, true
 		}
 	}
 	return Held{}, false
@@ -168,7 +201,27 @@ func (s State) rejected(target Target, repository image.Repository, version imag
 			}
 		}
 	}
+	for _, m := range s.Moved(target) {
+		if rejection := m.Rejection; m.Kind == KindReject && rejection.Form == form && rejection.covers(repository, version) {
+			return rejection, true
+		}
+	}
 	return Rejection{}, false
+}
+
+// Applies returns how a rejection that Rejected returned applies to the target.
+func (s State) Applies(target Target, rejection Rejection) Applies {
+	for scope := range target.scopes() {
+		if slices.ContainsFunc(s.At(scope).Rejections, rejection.same) {
+			return Applies{}
+		}
+	}
+	for _, m := range s.Moved(target) {
+		if m.Kind == KindReject && m.Rejection.same(rejection) {
+			return m.applies()
+		}
+	}
+	return Applies{}
 }
 
 func (r Rejection) covers(repository image.Repository, version image.Version) bool {
@@ -204,6 +257,9 @@ func Rollback(target Target, rollback RolledBack) Change {
 		}
 		hold := rollback.Act
 		rollback.From = r.stillLeaving(rollback)
+		if r.Hold != nil && hold.Location == nil { // which may have been about what has another name now
+			hold.Location = r.Hold.Location
+		}
 		r.Rollback = &rollback
 		r.Hold = &hold
 		r.Request = nil

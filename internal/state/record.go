@@ -44,6 +44,8 @@ type Act struct {
 	By     identity.User `json:"by"`
 	At     time.Time     `json:"at"` // UTC
 	Reason string        `json:"reason,omitempty"`
+	// Location is where the target was, of holds, freezes, and rejections. Nil: it was not recorded.
+	Location *Location `json:"location,omitempty"`
 }
 
 // Frozen is a hold of an environment or of the repository that may expire.
@@ -219,6 +221,9 @@ func (r *Record) normalize() {
 		case *Act:
 			part.Reason = shortened(part.Reason)
 			part.By.Login = shortened(part.By.Login)
+			if !part.Location.withinLimits() {
+				part.Location = nil
+			}
 		case *Failure:
 			part.Reason = shortened(part.Reason)
 		case *Closing:

@@ -109,6 +109,8 @@ type State struct {
 	records *table
 	broken  map[Target]Problem
 	refused *[]Problem // set while Apply runs
+	// misnamed are the decisions that also count under other names. Nil: that was not asked for.
+	misnamed *Misnamed
 }
 
 // Change is what one writer changes. It is pure, and applying it twice is applying it
@@ -170,11 +172,15 @@ func (s State) With(target Target, change func(*Record)) State {
 // read are skipped and reported as an Invalid fault; the others are made.
 func (s State) Apply(changes ...Change) (State, error) {
 	var refused []Problem
-	next := State{records: s.records, broken: s.broken, refused: &refused}
+	next := s
+	next.refused = &refused
 	for _, change := range changes {
 		next = change(next)
 	}
 	next.refused = nil
+	if len(changes) > 0 {
+		next.misnamed = next.stillMisnamed()
+	}
 	if len(refused) > 0 {
 		return next, fault.New(fault.Invalid, "%s: repair or delete the file on the branch", refused[0])
 	}

@@ -90,6 +90,8 @@ type Branch struct {
 	Confirms bool
 	Now      func() time.Time
 	Pause    func(ctx context.Context, attempt int) error // before a restart
+	// Locate returns the changes that record where the targets of new decisions are. Nil: the next reconciliation does.
+	Locate func(ctx context.Context, before, after state.State) []state.Change
 }
 
 // Read reads a head of the branch; empty: there is none. The commits of the environments'

@@ -47,7 +47,7 @@ func (s Branch) recordOnce(ctx context.Context, message string, changes []state.
 	var update repo.Update
 	if branch.restricted() == nil {
 		recorded.Before = branch.Counts
-		if recorded.After, err = branch.Counts.Apply(changes...); err == nil {
+		if recorded.After, err = s.apply(ctx, branch.Counts, changes); err == nil {
 			update, branch, err = s.Draft(ctx, branch, recorded.After, message, s.IsSealed())
 		}
 	} else {
@@ -66,10 +66,19 @@ func (s Branch) recordOnce(ctx context.Context, message string, changes []state.
 	return recorded, s.Remember(ctx, branch)
 }
 
+// apply makes the changes, and records where the targets of new decisions are.
+func (s Branch) apply(ctx context.Context, before state.State, changes []state.Change) (state.State, error) {
+	after, err := before.Apply(changes...)
+	if err != nil || s.Locate == nil {
+		return after, err
+	}
+	return after.Apply(s.Locate(ctx, before, after)...)
+}
+
 // draftRestricted drafts a decision on a branch of which not everything is known to be
 // authentic. One that stops more gets no seal: a seal would confirm the branch.
 func (s Branch) draftRestricted(ctx context.Context, b Head, message string, changes []state.Change) (Recorded, repo.Update, Head, error) {
-	after, err := b.files.Apply(changes...)
+	after, err := s.apply(ctx, b.files, changes)
 	if err != nil {
 		return Recorded{}, repo.Update{}, b, err
 	}

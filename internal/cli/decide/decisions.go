@@ -3,6 +3,8 @@ package decide
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"promoter/internal/cli/console"
 	"promoter/internal/cli/flag"
 	"promoter/internal/cli/render"
+	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
@@ -92,9 +95,40 @@ type inEffectJSON struct {
 	Images      map[string]string `json:"images,omitempty"`
 	From        []string          `json:"from,omitempty"` // what a rollback keeps out of the environments that follow
 	PullRequest int               `json:"pullRequest,omitempty"`
-	With        []string          `json:"with,omitempty"`     // the versions of a requested promotion
-	Bypass      []string          `json:"bypass,omitempty"`   // what that is to bypass
-	Snapshot    string            `json:"snapshot,omitempty"` // name of the posted one that is requested
+	With        []string          `json:"with,omitempty"`      // the versions of a requested promotion
+	Bypass      []string          `json:"bypass,omitempty"`    // what that is to bypass
+	Snapshot    string            `json:"snapshot,omitempty"`  // name of the posted one that is requested
+	Gone        bool              `json:"gone,omitempty"`      // the repository has no target of this name now
+	Elsewhere   []elsewhereJSON   `json:"elsewhere,omitempty"` // what it stops now under other names
+	Fix         string            `json:"fix,omitempty"`       // how to end it, or to move it to another name
+}
+
+// elsewhereJSON is a target that a decision stops under another name.
+type elsewhereJSON struct {
+	Environment string `json:"environment"`
+	Application string `json:"application"`
+}
+
+// misnamed returns the decision with what it stops under other names.
+func (d inEffectJSON) misnamed(s state.State) inEffectJSON {
+	of := state.Target{Environment: d.Environment, Application: d.Application}
+	is := func(stop state.Stop) bool {
+		return stop.Of == of && string(stop.Kind) == string(d.Verb) && stop.Act.At.Equal(d.At) && stop.Act.By.Login == d.By.Login &&
+			stop.Rejection.Number == d.PullRequest && maps.Equal(stop.Rejection.Images, d.Images)
+	}
+	for _, stop := range s.Stops(time.Time{}) {
+		if !is(stop) {
+			continue
+		}
+		for _, target := range s.Elsewhere(stop) {
+			d.Elsewhere = append(d.Elsewhere, elsewhereJSON(target))
+		}
+		if d.Gone = slices.ContainsFunc(s.Gone(), is); d.Gone {
+			d.Fix = promotion.GoneDecision{Stop: stop}.Fix()
+		}
+		break
+	}
+	return d
 }
 
 // decisionsInEffect returns the decisions about selected targets.
@@ -110,7 +144,7 @@ func decisionsInEffect(results []app.Result, now time.Time, selected func(state.
 					one.Repository = result.Repository
 					one.Environment = target.Environment
 					one.Application = target.Application
-					out.Decisions = append(out.Decisions, one)
+					out.Decisions = append(out.Decisions, one.misnamed(decisions))
 				}
 			}
 		}
@@ -198,6 +232,19 @@ func (d inEffectJSON) details() string {
 	}
 	if d.Reason != "" {
 		text += " (" + d.Reason + ")"
+	}
+	if d.Gone {
+		text += "; not in the config or the files now"
+	}
+	var names []string
+	for _, one := range d.Elsewhere {
+		names = append(names, promotion.Target(one).Name())
+	}
+	if len(names) > 0 {
+		text += "; stops " + fault.List(names)
+	}
+	if d.Fix != "" {
+		text += "; " + d.Fix
 	}
 	return strings.TrimSpace(text)
 }

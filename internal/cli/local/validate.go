@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,8 +25,9 @@ func NewValidate(system console.System) *cobra.Command {
 		Long: `validate checks .promoter.yaml, and with --server also the server file. Without a .promoter.yaml
 and without --dir, it checks the server file alone. It prints each problem with its file, line, and
 column, and how to fix it. It warns of paths that match no file of the checkout, of components that
-no file references, of other tools that update the same images, and of environments that no limit
-or permission of the server file knows, if others are named there.
+no file references, of other tools that update the same images, of environments that no limit
+or permission of the server file knows, if others are named there, and of user decisions that the
+clone has about environments or applications that are gone.
 
 Exit codes: 0 no errors (there may be warnings); 1 errors.`,
 		Example: `  promoter validate
@@ -74,7 +76,11 @@ func validate(ctx context.Context, dir string, withConfig bool, server string, s
 		if err != nil {
 			return nil, err
 		}
-		problems = slices.Concat(problems, unmatched, writers)
+		gone, err := checkout.GoneDecisions(ctx, dir, loaded, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		problems = slices.Concat(problems, unmatched, writers, gone)
 	}
 	if server == "" {
 		return problems, nil

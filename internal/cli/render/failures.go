@@ -46,6 +46,11 @@ func PrintFailures(w io.Writer, results []app.Result, output string) {
 				PrintMessage(w, "%s: %s: %s", name, partial.What, oneLine(partial.Err))
 			}
 		}
+		if n := len(result.Report.UserDecisions); n > 0 {
+			for _, gone := range promotion.GoneDecisions(result.Report.UserDecisions[n-1]) {
+				PrintMessage(w, "%s: %s: %s", name, gone, gone.Fix())
+			}
+		}
 		if output != "text" {
 			printFailedTargets(w, name, result.Report)
 		}

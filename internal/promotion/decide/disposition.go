@@ -34,7 +34,8 @@ func unwantedVersion(in input.Target, move promotion.Move) (promotion.Reason, bo
 	for _, source := range in.Sources {
 		rejection, rejected := in.State().Rejected(state.Target(source), in.RepositoryOf(move.Component), move.To)
 		if rejected && move.Form == "" { // another form of what is here already takes nothing from there
-			return promotion.Reasonf(promotion.RuleRejected, "%s: %s", source.Environment, input.RejectedText(move, rejection)), true
+			text := input.RejectedText(in.State(), source, move, rejection)
+			return promotion.Reasonf(promotion.RuleRejected, "%s: %s", source.Environment, text), true
 		}
 		if last, landed := lastLanding(in, source, move); landed && last.Reverted {
 			return promotion.Reasonf(promotion.RuleReverted, "%s was reverted in %s", promotion.TargetsText(move), source.Environment), true
@@ -106,7 +107,7 @@ func dispose(in input.Target, d promotion.Decision, open promotion.Open) promoti
 	held, isHeld := in.Held(false)
 	switch {
 	case isHeld:
-		return keep(heldBy(held))
+		return keep(heldBy(in.Target, held))
 	case !known && d.State == promotion.Waiting:
 		return keep(d.Reason)
 	case !known:

@@ -317,7 +317,7 @@ func sourceConditions(in input.Target, of sourcePeriods, chosen []int, moves []p
 		for _, move := range promotion.VersionMoves(moves) {
 			rejection, rejected := in.State().Rejected(state.Target(source), in.RepositoryOf(move.Component), move.To)
 			if rejected {
-				refuse(source, input.RejectedText(move, rejection))
+				refuse(source, input.RejectedText(in.State(), source, move, rejection))
 			}
 		}
 	}

@@ -17,7 +17,7 @@ func applyHold(in input.Target, d promotion.Decision, rollback bool) promotion.D
 	}
 	held, stopped := in.Held(false)
 	if stopped && held.Freeze {
-		frozen := promotion.Condition{Name: verb.BypassFreeze, State: promotion.Pending, Reason: heldBy(held).Message}
+		frozen := promotion.Condition{Name: verb.BypassFreeze, State: promotion.Pending, Reason: heldBy(in.Target, held).Message}
 		input.Bypass(in, &frozen, verb.BypassFreeze, d.Moves)
 		if frozen.State == promotion.Passed {
 			d.Conditions = append(slices.Clone(d.Conditions), frozen)
@@ -27,7 +27,7 @@ func applyHold(in input.Target, d promotion.Decision, rollback bool) promotion.D
 	back := in.Record().Rollback
 	ofRollback := rollback && !back.Automatic && held.Target == state.Target(in.Target) && !held.Freeze && held.Problem == ""
 	if stopped && !ofRollback {
-		d.State, d.Reason = promotion.Waiting, heldBy(held)
+		d.State, d.Reason = promotion.Waiting, heldBy(in.Target, held)
 	}
 	return d
 }

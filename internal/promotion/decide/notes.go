@@ -23,7 +23,7 @@ func notesOf(in input.Target, d promotion.Decision) []promotion.Reason {
 		return notes
 	}
 	if held, active := in.Held(false); active {
-		notes = append(notes, heldBy(held))
+		notes = append(notes, heldBy(in.Target, held))
 	}
 	return notes
 }

@@ -165,16 +165,18 @@ func backwards(component string, from, to image.Version) promotion.Reason {
 }
 
 // heldBy is the reason of a target that a user put on hold or froze.
-func heldBy(held state.Held) promotion.Reason {
+func heldBy(at promotion.Target, held state.Held) promotion.Reason {
 	if held.Problem != "" {
 		return promotion.Reasonf(promotion.RuleHeld, "on hold: the record of %s on %s cannot be read: %s",
 			held.Target, state.Branch, held.Problem)
 	}
-	r := promotion.Reason{Rule: promotion.RuleHeld, Message: "on hold by ", Scope: held.Target}
+	r, decided := promotion.Reason{Rule: promotion.RuleHeld, Message: "on hold by ", Scope: held.Target}, "held"
 	if held.Freeze {
+		decided = "frozen"
 		r.Rule, r.Message = promotion.RuleFrozen, held.Target.String()+" is frozen by "
 	}
 	r.Message += promotion.Actor(held.Act) + " since " + promotion.Day(held.At) + promotion.Because(held.Act)
+	r.Message += promotion.AppliesText(decided, held.Applies, state.Target(at))
 	if held.Until != nil {
 		r.Until = held.Until.UTC()
 	}

@@ -26,11 +26,13 @@ func UserDecision(in Target, moves []promotion.Move) (promotion.State, promotion
 func UserDecisionOn(in Target, move promotion.Move) (promotion.State, promotion.Reason, bool) {
 	in = in.For(rows[ofUserDecision])
 	rejection, rejected := in.State().Rejected(state.Target(in.Target), in.RepositoryOf(move.Component), move.To)
-	if rejected && rejection.Blocked { // by a bot, which decides nothing
-		return promotion.Waiting, promotion.Reason{Rule: promotion.RuleRejected, Message: RejectedText(move, rejection)}, true
-	}
 	if rejected {
-		return promotion.Rejected, promotion.Reason{Rule: promotion.RuleRejected, Message: RejectedText(move, rejection)}, true
+		verdict := promotion.Rejected
+		if rejection.Blocked { // by a bot, which decides nothing
+			verdict = promotion.Waiting
+		}
+		text := RejectedText(in.State(), in.Target, move, rejection)
+		return verdict, promotion.Reason{Rule: promotion.RuleRejected, Message: text}, true
 	}
 	if move.Form != "" {
 		return "", promotion.Reason{}, false
@@ -122,8 +124,8 @@ func MovedBack(component string, from, to image.Version) promotion.Reason {
 	return promotion.Reason{Rule: promotion.RuleBackwards, Message: "moved back: " + move.String()}
 }
 
-// RejectedText describes the rejection of the version that a move leads to.
-func RejectedText(move promotion.Move, r state.Rejection) string {
+// RejectedText describes the rejection, in a target, of the version that a move leads to.
+func RejectedText(s state.State, at promotion.Target, move promotion.Move, r state.Rejection) string {
 	if r.Blocked {
 		text := fmt.Sprintf("%s is blocked: the bot %s closed #%d on %s", promotion.TargetsText(move), promotion.Actor(r.Act), r.Number, promotion.Day(r.At))
 		return text + promotion.Because(r.Act)
@@ -132,7 +134,7 @@ func RejectedText(move promotion.Move, r state.Rejection) string {
 	if r.Number != 0 {
 		text += fmt.Sprintf(" (#%d)", r.Number)
 	}
-	return text + promotion.Because(r.Act)
+	return text + promotion.Because(r.Act) + promotion.AppliesText("rejected", s.Applies(state.Target(at), r), state.Target(at))
 }
 
 func revertedBefore(move promotion.Move, reverted promotion.Reversion) promotion.Reason {

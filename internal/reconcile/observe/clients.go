@@ -140,7 +140,9 @@ func (c Clients) Comments(users Users, history landing.Reader) comments.Reader {
 
 // StateBranch reads and writes the state branch.
 func (c Clients) StateBranch() statebranch.Branch {
-	return statebranch.Branch{Remote: c.Remote, Objects: c.Objects, Seals: c.Seals, By: c.By, Now: c.Now, Pause: c.Wait}
+	return statebranch.Branch{
+		Remote: c.Remote, Objects: c.Objects, Seals: c.Seals, By: c.By, Now: c.Now, Pause: c.Wait, Locate: c.locate,
+	}
 }
 
 // Signature is that of our commits, now.

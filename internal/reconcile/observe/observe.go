@@ -43,6 +43,9 @@ func (r Reader) observe(ctx context.Context, start Start, failures *repo.Collect
 	if o, err = endOverruled(ctx, r.Clients, history, o, failures); err != nil {
 		return o, err
 	}
+	if o, err = withMisnamed(ctx, r.Clients, o.with(failures)); err != nil {
+		return o, err
+	}
 
 	// What has to be decided about: the applications that something touched, if the rest is in the cache. From
 	// here on, what those need is read.
@@ -80,7 +83,10 @@ func (r Reader) observe(ctx context.Context, start Start, failures *repo.Collect
 	if o.Promotion.Targets, err = readRefusedEdits(ctx, o); err != nil {
 		return o, err
 	}
-	return r.readUserDecisions(ctx, o, history, failures)
+	if o, err = r.readUserDecisions(ctx, o, history, failures); err != nil {
+		return o, err
+	}
+	return o.WithChanges(located(o.Promotion, o.Heads, state.State{})...), nil
 }
 
 // touched returns the observation with the applications to decide about: those that something
@@ -156,8 +162,12 @@ func (r Reader) Reread(ctx context.Context, o Observation, applications map[stri
 	// The history asks the forge for the times that are not recorded: those that it learned are left out, so it learns
 	// them again. An observation with other changes before, except that users overruled something, has no Entry, and is
 	// not read again.
+	again.Promotion.State = branch.Counts
+	if again, err = withMisnamed(ctx, r.Clients, again); err != nil {
+		return again.Promotion, err
+	}
 	changes := slices.Concat(o.Changes[:o.overruled], o.Changes[o.learned:])
-	again.Promotion.State, _ = branch.Counts.Apply(changes...) // see WithChanges
+	again.Promotion.State, _ = again.Promotion.State.Apply(changes...) // see WithChanges
 	if again, err = readHistory(ctx, again, history, failures); err != nil {
 		return again.Promotion, err
 	}

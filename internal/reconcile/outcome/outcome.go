@@ -197,6 +197,7 @@ func Of(o observe.Observation, made plan.Plan, effects []Effect) Report {
 	report.Default, report.Heads = o.Refs.Default, o.Heads
 	report.Landings = o.Promotion.Landings
 	report.UserDecisions = append(report.UserDecisions, o.Promotion.State)
+	report.Problems = slices.Concat(report.Problems, promotion.GoneProblems(o.Promotion.State, repo.ConfigFile))
 	return report
 }
 
