@@ -41,7 +41,7 @@ func (s State) Rejecting() []Target {
 // component. The close that it came from stays settled.
 func Overruled(target Target, rejection Rejection, images map[string]string) Change {
 	return at(target, func(r *Record) {
-		i := slices.IndexFunc(r.Rejections, rejection.same)
+		i := slices.IndexFunc(r.Rejections, rejection.sameOrigin)
 		if i < 0 || !r.Rejections[i].EndsByLaterActs(target) {
 			return
 		}
@@ -61,8 +61,8 @@ func Overruled(target Target, rejection Rejection, images map[string]string) Cha
 	})
 }
 
-// same reports whether two values are the same rejection, also if some of its versions ended since.
-func (r Rejection) same(other Rejection) bool {
+// sameOrigin reports whether two values are the same rejection, also if some of its versions ended since.
+func (r Rejection) sameOrigin(other Rejection) bool {
 	return r.Number == other.Number && r.Form == other.Form && r.MovedBack == other.MovedBack && utc(r.At).Equal(utc(other.At))
 }
 

@@ -169,8 +169,7 @@ func Reject(target Target, rejection Rejection) Change {
 		return s.With(target, func(r *Record) {
 			same := func(x Rejection) bool {
 				return x.Number == rejection.Number && x.Form == rejection.Form && x.Rollback == rejection.Rollback &&
-					x.MovedBack == rejection.MovedBack &&
-					maps.Equal(x.Images, rejection.Images)
+					x.MovedBack == rejection.MovedBack && maps.Equal(x.Images, rejection.Images)
 			}
 			if !slices.ContainsFunc(r.Rejections, same) {
 				r.Rejections = append(r.Rejections, rejection)

@@ -54,7 +54,7 @@ func (a Act) same(other Act) bool {
 
 func (r Rejection) same(other Rejection) bool {
 	return r.Act.same(other.Act) && r.Number == other.Number && r.Form == other.Form && r.Rollback == other.Rollback &&
-		maps.Equal(r.Images, other.Images)
+		r.MovedBack == other.MovedBack && maps.Equal(r.Images, other.Images)
 }
 
 // stops yields the decisions of a record that stop promotions.
