@@ -27,6 +27,7 @@ url: https://promoter.example.com
 repositories: [{forge: forge, name: acme/gitops}]
 permissions:
   - {verbs: [rollback], environments: [prod], who: [bob]}
+  - {verbs: [rollback], environments: [dev, staging], who: [ada]}
 api:
   tokens:
     ops: {token: "env:API", roles: [operate], environments: [dev, staging]}

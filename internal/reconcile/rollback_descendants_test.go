@@ -12,8 +12,8 @@ import (
 	"promoter/internal/state"
 )
 
-// soaking is a config in which users merge in staging, and prod follows after some seconds.
-const soaking = `version: 1
+// followedAfterSoak is a config in which users merge in staging, and prod follows after some seconds.
+const followedAfterSoak = `version: 1
 components:
   web: {image: quay.io/acme/web, select: {semver: ">=1"}}
   worker: {image: quay.io/acme/worker, select: {semver: ">=1"}}
@@ -57,11 +57,11 @@ func soaked(t *testing.T, config string) *world {
 func TestRollback_goesNoFurtherDownstream(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]string{
-		"users merge the rollback":       soaking,
-		"promoter merges the rollback":   strings.Replace(soaking, "land: pr}", "land: automerge}", 1),
-		"promoter pushes the rollback":   strings.Replace(soaking, "land: pr}", "land: push}", 1),
-		"promoter pushes everywhere":     strings.NewReplacer("land: pr}", "land: push}", "land: automerge}", "land: push}").Replace(soaking),
-		"the environments share a group": strings.ReplaceAll(soaking, "land: automerge}", "land: automerge, pullRequest: {group: environment}}"),
+		"users merge the rollback":       followedAfterSoak,
+		"promoter merges the rollback":   strings.Replace(followedAfterSoak, "land: pr}", "land: automerge}", 1),
+		"promoter pushes the rollback":   strings.Replace(followedAfterSoak, "land: pr}", "land: push}", 1),
+		"promoter pushes everywhere":     strings.NewReplacer("land: pr}", "land: push}", "land: automerge}", "land: push}").Replace(followedAfterSoak),
+		"the environments share a group": strings.ReplaceAll(followedAfterSoak, "land: automerge}", "land: automerge, pullRequest: {group: environment}}"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,8 +98,8 @@ func TestRollback_goesNoFurtherDownstream(t *testing.T) {
 func TestRollback_closesPullRequestsDownstream(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]string{
-		"automatic": strings.Replace(soaking, "land: automerge}", "land: pr}", 1),
-		"requested": strings.Replace(soaking, "land: automerge}", "land: pr, propose: manual}", 1),
+		"automatic": strings.Replace(followedAfterSoak, "land: automerge}", "land: pr}", 1),
+		"requested": strings.Replace(followedAfterSoak, "land: automerge}", "land: pr, propose: manual}", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -128,7 +128,7 @@ func TestRollback_closesPullRequestsDownstream(t *testing.T) {
 // A newer version goes on, once the rollback is resumed.
 func TestRollback_resumeEndsWhatItKeepsOut(t *testing.T) {
 	t.Parallel()
-	w := soaked(t, strings.Replace(soaking, "land: pr}", "land: automerge}", 1))
+	w := soaked(t, strings.Replace(followedAfterSoak, "land: pr}", "land: automerge}", 1))
 	w.rollBack("staging")
 	w.run()
 	w.holds("staging", "1.0.0 1.0.0")
@@ -147,8 +147,8 @@ func TestRollback_resumeEndsWhatItKeepsOut(t *testing.T) {
 func TestRollback_closeCancelsIt(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]string{
-		"alone": soaking,
-		"group": strings.Replace(soaking, "land: pr}", "land: pr, pullRequest: {group: environment}}", 1),
+		"alone": followedAfterSoak,
+		"group": strings.Replace(followedAfterSoak, "land: pr}", "land: pr, pullRequest: {group: environment}}", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -185,7 +185,7 @@ func TestRollback_closeCancelsIt(t *testing.T) {
 // A deleted branch brings the pull request of a rollback back once. The second time, the rollback is canceled.
 func TestRollback_deletedTwiceIsCanceled(t *testing.T) {
 	t.Parallel()
-	w := soaked(t, soaking)
+	w := soaked(t, followedAfterSoak)
 	w.rollBack("staging")
 	w.run()
 	for range 2 {
@@ -203,7 +203,7 @@ func TestRollback_deletedTwiceIsCanceled(t *testing.T) {
 // A close by promoter itself cancels nothing: here the files had the versions for a moment.
 func TestRollback_ownCloseCancelsNothing(t *testing.T) {
 	t.Parallel()
-	w := soaked(t, soaking)
+	w := soaked(t, followedAfterSoak)
 	w.rollBack("staging")
 	w.run()
 	w.byHand("main", "staging", line(web, "1.1.0"), line(web, "1.0.0"))
@@ -255,7 +255,7 @@ func TestRollback_laterRequestNamesTheVersion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := soaked(t, soaking)
+			w := soaked(t, followedAfterSoak)
 			if one.before {
 				w.decide(state.AddRequest(in("prod"), one.request(w.act(""))))
 			}
@@ -305,7 +305,7 @@ func TestRollback_neverReturnsToWhatIsLeftUpstream(t *testing.T) {
 // Rollbacks that are recorded together are carried out together, also if the process ends in between.
 func TestRollback_downstreamAfterACrash(t *testing.T) {
 	t.Parallel()
-	w := soaked(t, strings.Replace(soaking, "land: automerge}", "land: pr}", 1))
+	w := soaked(t, strings.Replace(followedAfterSoak, "land: automerge}", "land: pr}", 1))
 	w.Clock.Add(time.Minute)
 	w.run()
 	w.mergeByHand(2, "merge")
