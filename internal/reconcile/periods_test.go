@@ -40,8 +40,12 @@ func (w *world) lands() {
 
 // root returns the first commit, which has the first versions everywhere.
 func (w *world) root() string {
+	w.t.Helper()
 	root := ""
-	for commit := range w.Git.Objects().History(w.Git.Branch("main")) {
+	for commit, err := range w.Git.Objects().History(w.Git.Branch("main")) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
 		root = commit.ID
 	}
 	return root

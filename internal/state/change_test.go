@@ -401,3 +401,14 @@ func TestPost(t *testing.T) {
 	byUser := apply(t, state.State{}, state.AddRequest(shop, state.Request{Act: act("ann", 0), With: []string{"quay.io/acme/web:1"}}))
 	same(t, byUser, apply(t, byUser, posted("one", 1)))
 }
+
+// A snapshot that came back in another commit was seen again.
+func TestFirstSeen_beginsAgainWithAnotherCommit(t *testing.T) {
+	t.Parallel()
+	s := apply(t, state.State{},
+		state.FirstSeen(shop, "v1:a", "c1", after(0)), state.FirstSeen(shop, "v1:a", "c1", after(1)), state.FirstSeen(shop, "v1:a", "c2", after(2)))
+	seen := s.At(shop).Seen
+	if len(seen) != 2 || seen[0].Commit != "c1" || !seen[0].At.Equal(after(0)) || seen[1].Commit != "c2" || !seen[1].At.Equal(after(2)) {
+		t.Errorf("%+v", seen)
+	}
+}
