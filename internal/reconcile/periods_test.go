@@ -9,8 +9,8 @@ import (
 	"promoter/internal/state"
 )
 
-// soaking is a world in which staging lands in a way, and prod waits until a version was there for 30 seconds.
-func soaking(t *testing.T, land string) *world {
+// soakingWorld is a world in which staging lands in a way, and prod waits until a version was there for 30 seconds.
+func soakingWorld(t *testing.T, land string) *world {
 	t.Helper()
 	return newWorld(t, soakingConfig(land))
 }
@@ -97,7 +97,7 @@ func TestPeriods_soakAgainAfterComingBack(t *testing.T) {
 		for _, land := range []string{"push", "pr", "automerge"} {
 			t.Run(name+" "+land, func(t *testing.T) {
 				t.Parallel()
-				w := soaking(t, land)
+				w := soakingWorld(t, land)
 				w.push(web, "1.1.0")
 				w.run()
 				w.lands()
@@ -130,7 +130,7 @@ func TestPeriods_anotherFormContinues(t *testing.T) {
 	for _, land := range []string{"push", "pr"} {
 		t.Run(land, func(t *testing.T) {
 			t.Parallel()
-			w := soaking(t, land)
+			w := soakingWorld(t, land)
 			w.push(web, "1.1.0")
 			w.run()
 			w.lands()
@@ -148,7 +148,7 @@ func TestPeriods_anotherFormContinues(t *testing.T) {
 // A version on hold goes on soaking, and a resume begins no period.
 func TestPeriods_holdGoesOnSoaking(t *testing.T) {
 	t.Parallel()
-	w := soaking(t, "push")
+	w := soakingWorld(t, "push")
 	w.push(web, "1.1.0")
 	w.run()
 	w.lands()
@@ -182,7 +182,7 @@ func TestPeriods_beginWithTheMergeOfAUser(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := soaking(t, "pr")
+			w := soakingWorld(t, "pr")
 			w.push(web, "1.1.0")
 			w.run()
 			w.Git.Set("fix/web", w.Git.Branch("main"))
@@ -229,7 +229,7 @@ func (w *world) withMemory(memory *verdicts) int {
 // What files had is read once: later, only new commits are.
 func TestPeriods_readNewCommitsOnly(t *testing.T) {
 	t.Parallel()
-	w := soaking(t, "push")
+	w := soakingWorld(t, "push")
 	memory := &verdicts{all: map[string]string{}}
 	for _, tag := range []string{"1.1.0", "1.2.0", "1.3.0", "1.4.0"} {
 		w.push(web, tag)
@@ -254,7 +254,7 @@ func TestPeriods_goOnAfterTheLimit(t *testing.T) {
 	for name, remembers := range map[string]bool{"with a memory": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := soaking(t, "push")
+			w := soakingWorld(t, "push")
 			w.push(web, "1.1.0")
 			w.run()
 			w.lands()
@@ -281,7 +281,7 @@ func TestPeriods_goOnAfterTheLimit(t *testing.T) {
 // What was replaced while no reconciliation ran soaked until then at most.
 func TestPeriods_endBeforeTheyAreSeenToEnd(t *testing.T) {
 	t.Parallel()
-	w := soaking(t, "push")
+	w := soakingWorld(t, "push")
 	w.push(web, "1.1.0")
 	w.run()
 	w.lands()
