@@ -216,7 +216,7 @@ func (s State) Applies(target Target, rejection Rejection) Applies {
 		}
 	}
 	for _, m := range s.Moved(target) {
-		if m.Kind == KindReject && m.Rejection.same(rejection) {
+		if m.Kind == KindReject && m.Rejection.equal(rejection) {
 			return m.applies()
 		}
 	}

@@ -45,14 +45,14 @@ type Stop struct {
 
 // same reports whether two values are the same decision, wherever it is located.
 func (s Stop) same(other Stop) bool {
-	return s.Of == other.Of && s.Kind == other.Kind && s.Act.same(other.Act) && s.Rejection.same(other.Rejection)
+	return s.Of == other.Of && s.Kind == other.Kind && s.Act.same(other.Act) && s.Rejection.equal(other.Rejection)
 }
 
 func (a Act) same(other Act) bool {
 	return a.By == other.By && a.At.Equal(other.At) && a.Reason == other.Reason
 }
 
-func (r Rejection) same(other Rejection) bool {
+func (r Rejection) equal(other Rejection) bool {
 	return r.Act.same(other.Act) && r.Number == other.Number && r.Form == other.Form && r.Rollback == other.Rollback &&
 		r.MovedBack == other.MovedBack && maps.Equal(r.Images, other.Images)
 }
