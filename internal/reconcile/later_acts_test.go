@@ -402,3 +402,29 @@ func TestReconcile_laterActsWithKeptDecisions(t *testing.T) {
 	}
 	p.calm()
 }
+
+// A bot cancels no rollback, and does not keep it from users.
+func TestReconcile_botClosesTheRollback(t *testing.T) {
+	t.Parallel()
+	w := soaked(t, soakingProd)
+	w.rollBack("staging")
+	w.run()
+	for _, number := range []int{2, 3} {
+		w.Clock.Add(time.Minute)
+		w.Forge.CloseByHand(number, "stale[bot]")
+		w.run()
+		if record := w.record("staging"); record.Rollback == nil || record.Hold == nil {
+			t.Errorf("after #%d, staging has %+v", number, record)
+		}
+	}
+	w.wantPulls("promoter/staging/shop merged", "promoter/staging/shop closed", "promoter/staging/shop closed",
+		"promoter/staging/shop open")
+	w.holds("prod", "1.0.0 1.0.0")
+	w.calm()
+	w.mergeByHand(4, "merge")
+	w.run()
+	w.holds("staging", "1.0.0 1.0.0")
+	if n := w.rejections("staging"); n != 0 {
+		t.Errorf("%d versions are blocked", n)
+	}
+}

@@ -149,16 +149,20 @@ func decisionOf(
 		return nil, err
 	}
 	act := state.Act{By: pr.Closer, At: pr.ClosedAt}
-	if pr.Closer.Bot {
+	byBot := pr.Closer.Bot
+	if byBot {
 		var changes []state.Change
 		if act, changes, err = closedByBot(ctx, repository, o, pr, landed, failures); err != nil || act.At.IsZero() ||
 			isRecorded(o, pr, branch, landed) {
 			return changes, err
 		}
-		return rejectedBy(o, pr, landed, act), nil
+		pr.Closer, pr.ClosedAt = act.By, act.At // of the user who closed it before
 	}
 	canceled := canceledBy(o, pr, landed)
-	deleted, err := closedByDeletion(ctx, repository, o, pr, failures)
+	deleted := false
+	if !byBot {
+		deleted, err = closedByDeletion(ctx, repository, o, pr, failures)
+	}
 	switch {
 	case err != nil:
 		return nil, err
