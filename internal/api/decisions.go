@@ -12,6 +12,7 @@ import (
 
 	"promoter/internal/access"
 	"promoter/internal/fault"
+	"promoter/internal/promotion"
 	"promoter/internal/verb"
 )
 
@@ -37,6 +38,9 @@ type Decision struct {
 	Until       *time.Time `json:"until,omitempty"`  // freeze
 	// Downstream rolls back also each target downstream that has the versions.
 	Downstream bool `json:"downstream,omitempty"`
+	// For is what a user who promotes saw, as images by component: if something else waits by now, nothing is
+	// recorded. Empty: what waits now.
+	For map[string]string `json:"for,omitempty"`
 }
 
 // Decided is a decision that was recorded.
@@ -52,6 +56,8 @@ type Decided struct {
 	Unchanged  bool              `json:"unchanged,omitempty"` // it was in effect before, so nothing was written
 	// Downstream are the targets downstream that have the versions that a rollback leaves.
 	Downstream []DecidedDownstream `json:"downstream,omitempty"`
+	// Promotions is what a promote or a rollback will bring to each target, and what holds that.
+	Promotions []DecidedPromotion `json:"promotions,omitempty"`
 }
 
 // DecidedDownstream is a target that has versions that a target upstream is rolled back from.
@@ -61,6 +67,26 @@ type DecidedDownstream struct {
 	Images      map[string]string `json:"images"`            // that it has, by component
 	To          map[string]string `json:"to,omitempty"`      // to which it is rolled back too
 	Command     string            `json:"command,omitempty"` // that rolls it back; empty: it is rolled back
+}
+
+// DecidedPromotion is what a decision will bring to a target, and all that keeps it from landing now.
+type DecidedPromotion struct {
+	Environment string                `json:"environment"`
+	Application string                `json:"application"`
+	State       promotion.State       `json:"state"`
+	Reason      string                `json:"reason"`
+	Until       *time.Time            `json:"until,omitempty"` // when the reason may change by itself
+	Moves       []DecidedMove         `json:"moves"`
+	Conditions  []promotion.Condition `json:"conditions"` // that have not passed
+	Gates       []promotion.Condition `json:"gates"`      // that have not passed
+}
+
+// DecidedMove is the change of one component.
+type DecidedMove struct {
+	Component string `json:"component"`
+	From      string `json:"from,omitempty"` // a tag, or a digest
+	To        string `json:"to"`             // a tag, or a digest
+	Image     string `json:"image"`          // that it leads to
 }
 
 // User is who decided.

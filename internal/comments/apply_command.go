@@ -9,6 +9,7 @@ import (
 
 	"promoter/internal/command"
 	"promoter/internal/config/setting"
+	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/identity"
 	"promoter/internal/landing"
@@ -100,15 +101,19 @@ func (r Reader) apply(ctx context.Context, o Observed, given userCommand) (comma
 		return refused(reason), nil
 	}
 	act := state.Act{By: given.Author, At: given.Created, Reason: given.command.Reason}
+	if what == verb.Promote {
+		requests, reason := requestsOf(o, given, about, targets, act)
+		if reason != "" {
+			return refused(reason), nil
+		}
+		done.changes = requests
+	}
 	for _, target := range targets {
 		switch what {
 		case verb.Hold:
 			done.changes = append(done.changes, state.Hold(state.Target(target), act))
 		case verb.Resume:
 			done.changes = append(done.changes, state.Resume(state.Target(target), act))
-		case verb.Promote:
-			request := state.Request{Act: act, Bypass: given.command.Bypass}
-			done.changes = append(done.changes, state.AddRequest(state.Target(target), request))
 		}
 	}
 	subject := state.Target(about.branch)
@@ -130,6 +135,41 @@ func (r Reader) apply(ctx context.Context, o Observed, given userCommand) (comma
 	}
 	done.message = state.Subject(label, promotion.Target(subject).Name(), given.command.Reason)
 	return done, nil
+}
+
+// requestsOf returns the requests of a command for the versions of its pull request, as its head has them, or the
+// reason why there are none: these versions are not known, or nothing waits for them.
+func requestsOf(
+	o Observed, given userCommand, about pullRequestTargets, targets []promotion.Target, act state.Act,
+) (requests []state.Change, reason string) {
+	if len(about.landed) == 0 {
+		return nil, "its head is not promoter's, so its versions are not known: name them with promoter promote"
+	}
+	for _, target := range targets {
+		current := o.Promotion.Targets[target]
+		images, differs := map[string]string{}, false
+		for _, landed := range about.landed {
+			if landed.Target.Application != target.Application {
+				continue
+			}
+			for component, pinned := range landed.Snapshot {
+				if slices.ContainsFunc(current.References, func(r edit.Reference) bool { return r.Component == component }) {
+					images[component] = pinned.Reference()
+					differs = differs || !landing.ContainsVersion(current, component, pinned)
+				}
+			}
+		}
+		if !differs {
+			continue
+		}
+		comment := &state.CommandComment{ID: given.ID, Number: given.Number, Command: given.command.String()}
+		request := state.Request{Act: act, Bypass: given.command.Bypass, For: images, Comment: comment}
+		requests = append(requests, state.AddRequest(state.Target(target), request))
+	}
+	if len(requests) == 0 {
+		return nil, given.command.Environment + " has the versions of this pull request already"
+	}
+	return requests, ""
 }
 
 // refuseBypass returns why the user may not bypass what a command names; empty: it may.

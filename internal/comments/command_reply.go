@@ -63,8 +63,10 @@ func (r Reader) reply(
 	var replies []pullrequest.CommandReply
 	for _, one := range pending {
 		comment := scm.Comment{ID: one.ID, Number: number, Created: one.At}
-		if err := replyError(failures, number, conversation.React(ctx, comment, scm.Reaction(one.Reply.Reaction))); err != nil {
-			return err
+		if one.Reply.Reaction != "" { // else it has one, and this tells what became of the command
+			if err := replyError(failures, number, conversation.React(ctx, comment, scm.Reaction(one.Reply.Reaction))); err != nil {
+				return err
+			}
 		}
 		reply := pullrequest.CommandReply{Reply: *one.Reply}
 		if reply.ShowsProposals() {

@@ -32,26 +32,28 @@ type Decision struct {
 	Environment string // empty: all environments
 	Application string // empty: all applications
 	Reason      string
-	With        []string   // promote: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
-	Bypass      []string   // promote, rollback: conditions and gates to bypass, of verb.BypassableBy
-	Images      []string   // reject: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
-	Until       *time.Time // freeze
-	Downstream  bool       // rollback: also each target downstream that has the versions
-	To          string     // rollback: the first digits of a commit or a snapshot; empty: the previous state
-	As          string     // the user who decides; empty: the one whom the forge authenticates
-	Claimed     string     // the name of the user of this machine, if the forge authenticates none
+	With        []string          // promote: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
+	Bypass      []string          // promote, rollback: conditions and gates to bypass, of verb.BypassableBy
+	For         map[string]string // promote: the images that the user saw, by component; empty: what waits now
+	Images      []string          // reject: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
+	Until       *time.Time        // freeze
+	Downstream  bool              // rollback: also each target downstream that has the versions
+	To          string            // rollback: the first digits of a commit or a snapshot; empty: the previous state
+	As          string            // the user who decides; empty: the one whom the forge authenticates
+	Claimed     string            // the name of the user of this machine, if the forge authenticates none
 }
 
 // Result is a decision that was recorded.
 type Result struct {
 	Repository string
-	Subject    string             // of the commit
-	By         identity.User      // the user who is recorded
-	Targets    []promotion.Target // that it applies to; state.All stands for all
-	Images     map[string]string  // reject, rollback: by component
-	Downstream []Downstream       // rollback: the targets downstream that have the versions
-	Effects    []string           // what it changed, what was in effect before, and what stops it
-	Unchanged  bool               // it was in effect before, so nothing was written
+	Subject    string                 // of the commit
+	By         identity.User          // the user who is recorded
+	Targets    []promotion.Target     // that it applies to; state.All stands for all
+	Images     map[string]string      // reject, rollback: by component
+	Effects    []string               // what it changed, what was in effect before, and what stops it
+	Promotions []api.DecidedPromotion // promote, rollback: what they bring, and what holds it
+	Unchanged  bool                   // it was in effect before, so nothing was written
+	Downstream []Downstream           // rollback: the targets downstream that have the versions
 }
 
 // Downstream is a target that has versions that a target upstream is rolled back from.
@@ -137,6 +139,7 @@ func Answer(what verb.Verb, r Result) api.Decided {
 		Schema: api.Schema, Repository: r.Repository,
 		Verb: what, By: api.User{Host: r.By.Host, Login: r.By.Login}, Subject: r.Subject,
 		Targets: []api.DecidedTarget{}, Images: r.Images, Effects: append([]string{}, r.Effects...), Unchanged: r.Unchanged,
+		Promotions: r.Promotions,
 	}
 	for _, target := range r.Targets {
 		answer.Targets = append(answer.Targets, api.DecidedTarget(target))

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"promoter/internal/config/setting"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
@@ -41,48 +40,6 @@ func rolledBack(s state.State, target promotion.Target) (back *state.RolledBack,
 	further := fmt.Sprintf("to go further back, run 'promoter reject %s --env %s%s', and roll back again",
 		strings.Join(reject, " "), target.Environment, target.ApplicationFlag())
 	return back, []string{already, further}
-}
-
-// promotable returns the targets in which a request has an effect, and for the others the
-// reason why it has none. It returns all of them if that cannot be decided.
-func promotable(
-	ctx context.Context, d Decision, r repository, targets []promotion.Target, act state.Act,
-) (useful []promotion.Target, effects []string, err error) {
-	var changes []state.Change
-	for _, target := range targets {
-		changes = append(changes, state.AddRequest(state.Target(target), state.Request{Act: act, With: d.With, Bypass: d.Bypass}))
-	}
-	observed, decisions, err := r.workspace.Reconciler.Decide(ctx, changes...)
-	if ctx.Err() != nil {
-		return nil, nil, err
-	}
-	if err != nil || observed.Config == nil { // the next reconciliation may know more
-		return targets, nil, nil //nolint:nilerr // and the request does not depend on it
-	}
-	for _, target := range targets {
-		i := slices.IndexFunc(decisions, func(decided promotion.Decision) bool { return decided.Target == target })
-		settings := observed.Settings(target.Environment, target.Application)
-		text := name(state.Target(target))
-		switch {
-		case len(d.With)+len(d.Bypass) > 0:
-			useful = append(useful, target)
-			continue
-		case settings.Propose == setting.ProposeAutomatic:
-			text += " needs no request, because it has propose: automatic"
-		case i >= 0 && decisions[i].State == promotion.Same:
-			text += " has nothing to promote"
-		default:
-			useful = append(useful, target)
-		}
-		if i >= 0 {
-			if text != name(state.Target(target)) {
-				text += "; it"
-			}
-			text += " is " + string(decisions[i].State) + ": " + decisions[i].Reason.String()
-		}
-		effects = append(effects, text)
-	}
-	return useful, effects, nil
 }
 
 // effects returns what a decision changed, what was in effect before, and what still stops

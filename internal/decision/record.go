@@ -108,23 +108,28 @@ func RecordIn(
 	}
 	act := state.Act{By: by, At: session.Server.Now().UTC(), Reason: d.Reason}
 	result := Result{Repository: r.Name, By: act.By, Targets: targets, Subject: subject(d, targets)}
-	if d.Verb == verb.Promote {
-		targets, result.Effects, err = promotable(ctx, d, opened, targets, act)
-		if err != nil || len(targets) == 0 {
+	var changes []state.Change
+	switch d.Verb {
+	case verb.Promote:
+		wanted, err := requestWaiting(ctx, d, opened, targets, act)
+		result.Effects = wanted.effects
+		if err != nil || len(wanted.targets) == 0 {
 			result.Unchanged = true
 			return result, err
 		}
-		result.Targets = targets
-	}
-	var changes []state.Change
-	if d.Verb == verb.Rollback {
+		targets, result.Targets, result.Promotions = wanted.targets, wanted.targets, wanted.promotions
+		changes = addRequests(targets, wanted.request)
+	case verb.Rollback:
 		changes, result, err = rollback(ctx, d, opened, targets[0], authority, result, act)
 		targets = result.Targets
 		if err == nil && len(changes) == 0 {
 			result.Unchanged = true
 			return result, nil
 		}
-	} else {
+		if err == nil {
+			result.Promotions = promotionsOf(ctx, opened, targets, changes)
+		}
+	default:
 		changes, result.Images, err = changesOf(ctx, d, opened, targets, act)
 	}
 	if err != nil {
@@ -227,8 +232,6 @@ func changesOf(
 			change = state.Hold(at, act)
 		case verb.Resume:
 			change = state.Resume(at, act)
-		case verb.Promote:
-			change = state.AddRequest(at, state.Request{Act: act, With: d.With, Bypass: d.Bypass})
 		case verb.Reject:
 			change = state.Reject(at, state.Rejection{Act: act, Images: images})
 		case verb.Freeze:

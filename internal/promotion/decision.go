@@ -93,6 +93,10 @@ type Decision struct {
 	Conditions []Condition
 	Gates      []Condition
 
+	// Newer are the moves that wait until the open pull request is merged or closed. A request for
+	// exactly these versions goes ahead of it.
+	Newer []Move
+
 	// Left are components that stay behind the others, because of what is refused or on hold.
 	Left []Left
 
@@ -122,12 +126,21 @@ type Decision struct {
 	// request of its own, whatever the group of its environment and the limit are.
 	Urgent bool
 
+	// Ended is a request of the target whose versions can no longer come. Nil: none ended now.
+	Ended *EndedRequest
+
 	// Disposition is what becomes of the target's open pull request if nothing is
 	// proposed. Nil: none is open, or it is not promoter's.
 	Disposition *Disposition
 	// OpenMoves are the moves of the target's open pull request, if it is kept although nothing
 	// is proposed.
 	OpenMoves []Move
+}
+
+// EndedRequest is a request that ends without a promotion, and why.
+type EndedRequest struct {
+	Request state.Request
+	Reason  Reason
 }
 
 // Disposition is what becomes of an open pull request whose target has nothing

@@ -17,6 +17,7 @@ const (
 	RuleParent        Rule = "parent"         // the parent environment has another version
 	RuleForm          Rule = "form"           // the version is there, and must be written in another form
 	RuleRequested     Rule = "requested"      // a user requested the version
+	RuleRequestEnded  Rule = "request-ended"  // what a user requested can no longer come
 	RuleSame          Rule = "same"           // nothing differs
 	RuleAbsent        Rule = "absent"         // no files
 	RuleNoReference   Rule = "no-reference"   // files without a reference

@@ -3,6 +3,8 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"promoter/internal/fault"
@@ -12,7 +14,6 @@ import (
 	"promoter/internal/reconcile/observe"
 	"promoter/internal/reconcile/outcome"
 	"promoter/internal/reconcile/plan"
-	"promoter/internal/repo"
 	"promoter/internal/state"
 )
 
@@ -96,16 +97,29 @@ func (p Past) Before(ctx context.Context, target promotion.Target, named string)
 	return p.r.Clients.History(p.o.Promotion.Config).Before(ctx, p.o.Landed(), target, named)
 }
 
+// DecideAgain returns what promoter would decide from an observation of Decide after other changes of the
+// state, by the same users.
+func (r *Reconciler) DecideAgain(ctx context.Context, o promotion.Observation, changes ...state.Change) ([]promotion.Decision, error) {
+	o.State, _ = o.State.Apply(changes...)
+	o.Bypasses = maps.Clone(o.Bypasses)
+	for target, checked := range o.Bypasses {
+		if request := o.State.At(state.Target(target)).Request; request != nil && slices.Equal(request.Bypass, checked.Request.Bypass) &&
+			request.By.Same(checked.Request.By) {
+			checked.Request = *request
+			o.Bypasses[target] = checked
+		}
+	}
+	return decide.Plan(ctx, o, r.Clients.Now())
+}
+
 // Decide returns what promoter would decide after changes of the state, with the
 // observation that it decides from. It writes nothing. Without a usable config, both are
 // empty.
 func (r *Reconciler) Decide(ctx context.Context, changes ...state.Change) (promotion.Observation, []promotion.Decision, error) {
-	o, err := r.quietReader().Observe(ctx, observe.Start{LastAttempt: true})
+	o, err := r.quietReader().Observe(ctx, observe.Start{LastAttempt: true, Assumed: changes})
 	if err != nil || o.Unusable != "" {
 		return promotion.Observation{}, nil, err
 	}
-	o.Promotion.State, _ = o.Promotion.State.Apply(changes...)
-	o.Promotion.Bypasses = r.reader().ReadBypasses(ctx, o.Promotion, repo.Collect(o.Failures, true))
 	decisions, err := decide.Plan(ctx, o.Promotion, o.Now)
 	return o.Promotion, decisions, err
 }

@@ -150,9 +150,10 @@ func TestCommands_notAllowedInEnvironment(t *testing.T) {
 	if w.held() || len(w.state().At(state.Target{Environment: state.All, Application: state.All}).Rejections) > 0 {
 		t.Error("something was decided")
 	}
-	id = w.comment(1, "ada", "/promoter promote dev")
+	id = w.comment(1, "ada", "/promoter promote dev") // which is allowed, and has nothing to do
 	w.run()
-	w.wantReactions(id, scm.ReactionDone)
+	w.wantReactions(id, scm.ReactionRefused)
+	w.wantAnswer(1, "dev has the versions of this pull request already")
 	w.calm()
 }
 

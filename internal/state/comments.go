@@ -62,6 +62,18 @@ func MarkReplied(id int64) Change {
 	})
 }
 
+// replyAgain lets a reply be sent to a command that was replied to before, with what became of it. A
+// comment that is not remembered gets none.
+func replyAgain(comment CommandComment, login, message string) Change {
+	return at(repositoryTarget, func(r *Record) {
+		for i := range r.ProcessedComments {
+			if one := &r.ProcessedComments[i]; one.ID == comment.ID {
+				one.Reply = &Reply{Number: comment.Number, Login: login, Command: comment.Command, Message: message}
+			}
+		}
+	})
+}
+
 // IgnoreComments ignores all comments that were written before a time. Replies to them are
 // still sent.
 func IgnoreComments(before time.Time) Change {

@@ -261,7 +261,7 @@ func Rollback(target Target, rollback RolledBack) Change {
 		}
 		r.Rollback = &rollback
 		r.Hold = &hold
-		r.Request = nil
+		r.Request, r.EndedRequest = nil, nil
 		r.Failures = nil
 	})
 }
@@ -306,13 +306,13 @@ func EndRollback(target Target, rollback RolledBack) Change {
 }
 
 // AddRequest requests a promotion into a target. A request for the same versions that is
-// bound to no snapshot yet stays, with its user and reason, unless only the new user is
+// not done, or bound to nothing yet, stays, with its user and reason, unless only the new user is
 // verified.
 func AddRequest(target Target, request Request) Change {
 	return at(target, func(r *Record) {
 		verified := r.Request != nil && !r.Request.By.Verified() && request.By.Verified()
 		if r.Request == nil || verified || !r.Request.Same(request) && !r.Request.pending(request) {
-			r.Request, r.Failures = &request, nil
+			r.Request, r.EndedRequest, r.Failures = &request, nil, nil
 			if r.Rollback != nil && r.Rollback.Automatic {
 				r.Rollback = nil
 			}
@@ -320,11 +320,11 @@ func AddRequest(target Target, request Request) Change {
 	})
 }
 
-// pending reports whether a request is not bound yet and asks for the versions of another.
-// A posted snapshot is the same one when it is posted again.
+// pending reports whether a request asks for the versions of another. One that is bound to a snapshot
+// without naming its versions may be for others. A posted snapshot is the same one when it is posted again.
 func (r Request) pending(other Request) bool {
-	again := r.Posted != "" && r.Posted == other.Posted
-	return (r.Snapshot == "" || again) && slices.Equal(r.With, other.With) && slices.Equal(r.Bypass, other.Bypass)
+	again := len(r.For) > 0 || r.Posted != "" && r.Posted == other.Posted
+	return (r.Snapshot == "" || again) && maps.Equal(r.For, other.For) && slices.Equal(r.With, other.With) && slices.Equal(r.Bypass, other.Bypass)
 }
 
 // Post requests the versions of a snapshot that a pipeline posted, and remembers them. The
@@ -371,10 +371,29 @@ func RemoveRequest(target Target, request Request) Change {
 	})
 }
 
+// EndRequest drops a request whose versions can no longer come, and records why. A newer request
+// is left unchanged. The user of a command in a comment gets a reply.
+func EndRequest(target Target, request Request, why string, now time.Time) Change {
+	return func(s State) State {
+		own := s.At(target).Request
+		if own == nil || !own.Same(request) {
+			return s
+		}
+		s = s.With(target, func(r *Record) {
+			r.EndedRequest = &EndedRequest{Act: own.Act, For: own.For, Why: why, Ended: now}
+			r.Request = nil
+		})
+		if own.Comment == nil {
+			return s
+		}
+		return replyAgain(*own.Comment, own.By.Login, "the request for "+target.String()+" ended: "+why)(s)
+	}
+}
+
 // Same reports whether two values are the same request, bound or not. A user may ask for something else within
 // the same second.
 func (r Request) Same(other Request) bool {
-	asks := r.Posted == other.Posted && slices.Equal(r.With, other.With) && slices.Equal(r.Bypass, other.Bypass)
+	asks := r.Posted == other.Posted && maps.Equal(r.For, other.For) && slices.Equal(r.With, other.With) && slices.Equal(r.Bypass, other.Bypass)
 	return asks && utc(r.At).Equal(utc(other.At)) && r.By.Same(other.By)
 }
 

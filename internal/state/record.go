@@ -16,11 +16,14 @@ const Schema = 1
 
 // Record is what is known about one target: one file.
 type Record struct {
-	Schema     int         `json:"schema"`
-	Hold       *Act        `json:"hold,omitempty"`   // until resumed: nothing is proposed and nothing lands
-	Freeze     *Frozen     `json:"freeze,omitempty"` // the same, for an environment or the repository
-	Resumed    *Act        `json:"resumed,omitempty"`
-	Request    *Request    `json:"request,omitempty"`
+	Schema  int      `json:"schema"`
+	Hold    *Act     `json:"hold,omitempty"`   // until resumed: nothing is proposed and nothing lands
+	Freeze  *Frozen  `json:"freeze,omitempty"` // the same, for an environment or the repository
+	Resumed *Act     `json:"resumed,omitempty"`
+	Request *Request `json:"request,omitempty"`
+	// EndedRequest is the last request whose versions can no longer come, until the next one.
+	EndedRequest *EndedRequest `json:"endedRequest,omitempty"`
+
 	Rollback   *RolledBack `json:"rollback,omitempty"`
 	Rejections []Rejection `json:"rejections,omitempty"`
 	Failures   []Failure   `json:"failures,omitempty"`
@@ -63,12 +66,33 @@ type Request struct {
 	// Bypass lists conditions and gates that the user wants to bypass. It grants nothing: what
 	// the user may bypass is checked when it is used.
 	Bypass []string `json:"bypass,omitempty"`
+	// For is what the user saw when the request was recorded, and all that the request is for:
+	// repository:tag@digest by component. Empty in requests of earlier releases: they are for
+	// the snapshot that is proposed first.
+	For map[string]string `json:"for,omitempty"`
 	// Snapshot is the ID of the snapshot that the request was bound to. It is empty
-	// before; afterwards the request applies to no other.
+	// before; afterwards a request without For applies to no other.
 	Snapshot string `json:"snapshot,omitempty"`
+	// Comment is the command of the request in a comment; nil: it is from elsewhere.
+	Comment *CommandComment `json:"comment,omitempty"`
 	// Posted is the name of the snapshot that a pipeline posted, if the request is for one.
 	// It is no decision of a user: the order of versions and what users decided apply.
 	Posted string `json:"posted,omitempty"`
+}
+
+// CommandComment is a comment that recorded a request: its user gets a reply if the request ends.
+type CommandComment struct {
+	ID      int64  `json:"id"`
+	Number  int    `json:"number"` // of the pull request
+	Command string `json:"command"`
+}
+
+// EndedRequest is a request that ended without a promotion: its versions can no longer come.
+type EndedRequest struct {
+	Act
+	For   map[string]string `json:"for,omitempty"`
+	Why   string            `json:"why"` // for users
+	Ended time.Time         `json:"ended"`
 }
 
 // RolledBack asks for the versions that a target had before.
@@ -190,6 +214,9 @@ const (
 	// MaxBypass is how many conditions and gates a request may list.
 	MaxBypass = 20
 
+	// maxFor is how many components a request is for at most.
+	maxFor = 1000
+
 	// maxImage is the longest text of a version in bytes, more than a reference can have.
 	maxImage = 1024
 )
@@ -207,6 +234,9 @@ func (r *Record) withinLimits() bool {
 // another request, so it is not cut.
 func (r *Request) withinLimits() bool {
 	long := func(text string) bool { return len(text) > maxImage }
+	if r != nil && (len(r.For) > maxFor || slices.ContainsFunc(slices.Collect(maps.Values(r.For)), long)) {
+		return false
+	}
 	return r == nil || len(r.With) <= MaxVersions && !slices.ContainsFunc(r.With, long) &&
 		len(r.Bypass) <= MaxBypass && !slices.ContainsFunc(r.Bypass, long)
 }
@@ -224,6 +254,10 @@ func (r *Record) normalize() {
 			if !part.Location.withinLimits() {
 				part.Location = nil
 			}
+		case *EndedRequest:
+			part.Why = shortened(part.Why)
+		case *CommandComment:
+			part.Command = shortened(part.Command)
 		case *Failure:
 			part.Reason = shortened(part.Reason)
 		case *Closing:

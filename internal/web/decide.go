@@ -36,14 +36,21 @@ type decideBody struct {
 // answers are what a user wrote on the page of a verb.
 type answers struct {
 	Reason, Versions, To, Until string
+	For                         map[string]string // the images that the page showed as waiting, by component
 	Wide, Confirmed, Downstream bool
 }
 
 // answersOf reads a form.
 func answersOf(form url.Values) answers {
 	text := func(name string) string { return strings.TrimSpace(form.Get(name)) }
+	waiting := map[string]string{}
+	for _, shown := range form["for"] {
+		if component, image, found := strings.Cut(shown, "="); found {
+			waiting[component] = image
+		}
+	}
 	return answers{
-		Reason: text("reason"), Versions: text("versions"), To: text("to"), Until: text("until"),
+		For: waiting, Reason: text("reason"), Versions: text("versions"), To: text("to"), Until: text("until"),
 		Wide: form.Has("wide"), Confirmed: form.Has("confirmed"), Downstream: form.Has("downstream"),
 	}
 }
@@ -163,6 +170,9 @@ func (b decideBody) decision(now time.Time) (api.Decision, error) {
 	switch versions := strings.Fields(b.Given.Versions); b.Verb {
 	case verb.Promote:
 		request.With = versions
+		if len(versions) == 0 {
+			request.For = b.Given.For
+		}
 	case verb.Reject:
 		request.Images = versions
 		if len(versions) == 0 {

@@ -37,7 +37,7 @@ seal.keys in the server file, or PROMOTER_SEAL_KEY.
 With --url, the service at that address records the decision and reconciles at once. It needs a
 token with the role operate or admin: PROMOTER_API_TOKEN, or api.token of the server file.
 
-Exit codes: 0 recorded, or already in effect; 1 not recorded.`
+Exit codes: 0 recorded, already in effect, or nothing waits; 1 not recorded.`
 
 // NewHold returns the command hold.
 func NewHold(system console.System) *cobra.Command {
@@ -84,7 +84,8 @@ func NewPromote(system console.System) *cobra.Command {
 	command, flags := newDecide(system, verb.Promote)
 	command.Short = "Request a promotion to an environment with propose: manual"
 	command.Long = `promote requests what waits in an environment with propose: manual, for one application
-or for all of them. With --with, promoter uses the given versions instead of those of the
+or for all of them: exactly the versions that it prints. If they can no longer come, the request ends,
+and the log and 'promoter explain' tell why. With --with, promoter uses the given versions instead of those of the
 parent environments; it queries the registry for their digests. Conditions and gates still apply.
 
 With --bypass, the request skips a condition or gate, if the server file permits that to the
@@ -272,6 +273,11 @@ func decisionText(answer api.Decided) string {
 	fmt.Fprintf(&b, "%s  %s\n", render.Visible(answer.Repository), render.Visible(answer.Subject))
 	for _, target := range answer.Targets {
 		fmt.Fprintf(&b, "  %s\n", render.Visible(render.Scope(promotion.Target(target))))
+		for _, one := range answer.Promotions {
+			if one.Environment == target.Environment && one.Application == target.Application {
+				b.WriteString(promotionText(one))
+			}
+		}
 	}
 	for component, text := range render.SortedPairs(answer.Images) {
 		if !strings.Contains(text, "@") {
@@ -281,6 +287,25 @@ func decisionText(answer api.Decided) string {
 	}
 	for _, effect := range answer.Effects {
 		fmt.Fprintf(&b, "  %s\n", render.Visible(effect))
+	}
+	return b.String()
+}
+
+// promotionText has one line for each component that moves, and one for each condition and gate that holds it.
+func promotionText(one api.DecidedPromotion) string {
+	var b strings.Builder
+	for _, move := range one.Moves {
+		text := move.Component + " " + move.From + " -> " + move.To
+		if move.From == move.To {
+			text = move.Component + " -> " + move.Image
+		}
+		fmt.Fprintf(&b, "    %s\n", render.Visible(text))
+	}
+	for _, condition := range one.Conditions {
+		fmt.Fprintf(&b, "    condition %s\n", render.Condition(condition))
+	}
+	for _, gate := range one.Gates {
+		fmt.Fprintf(&b, "    gate %s\n", render.Condition(gate))
 	}
 	return b.String()
 }

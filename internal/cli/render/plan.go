@@ -138,6 +138,9 @@ func (r textRenderer) condition(c promotion.Condition) string {
 	return text
 }
 
+// Condition returns a condition or a gate in one line, without color.
+func Condition(c promotion.Condition) string { return textRenderer{}.condition(c) }
+
 // previewName omits the application if the config distinguishes none.
 func previewName(target *checkout.TargetPreview) string {
 	name := target.Environment

@@ -60,7 +60,7 @@ func healthyFor(in input.Target, t *input.Period, soak time.Duration, c *promoti
 		c.Reason = promotion.NotReportedYet(t.Monitored, note)
 	case t.Past:
 		until := earlier(t.Until, in.Now())
-		c.Reason = "healthy from " + promotion.Moment(since) + " until " + promotion.Moment(until)
+		c.State, c.Reason = promotion.Failed, "healthy from "+promotion.Moment(since)+" until "+promotion.Moment(until)
 		if !until.IsZero() && until.Sub(since) >= soak {
 			c.State = promotion.Passed
 		}

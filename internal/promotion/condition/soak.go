@@ -34,7 +34,7 @@ func soaked(in input.Target, parent *setting.Parent, t *input.Period, c *promoti
 		passAt(c, in.Now().UTC().Add(parent.Soak), in.Now())
 	case t.Past:
 		until := earlier(t.Until, in.Now())
-		c.Reason = "present from " + promotion.Moment(since) + " until " + promotion.Moment(until)
+		c.State, c.Reason = promotion.Failed, "present from "+promotion.Moment(since)+" until "+promotion.Moment(until)
 		if !until.IsZero() && until.Sub(since) >= parent.Soak {
 			c.State = promotion.Passed
 		}

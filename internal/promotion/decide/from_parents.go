@@ -49,6 +49,7 @@ func fromParents(in input.Target) promotion.Decision {
 	}
 	d := propose(in, moves, fromUpstream(in.Sources, moves, past), slices.Concat(blocking, conditions))
 	d.Conditions = append(d.Conditions, shown...)
+	d.Newer = waitsBehind(c.moves, shown)
 	return d
 }
 
@@ -79,7 +80,14 @@ type candidate struct {
 // An older candidate may go ahead of one that only has to wait. The search ends at
 // what the target has, at what users do not want here, and at what would move
 // back: nothing older than these is wanted.
+//
+// A request is for one snapshot: as long as the sources have or had it, there is no other candidate.
 func choose(in input.Target) candidate {
+	if input.RequestsSnapshot(in) && len(in.Request.For) > 0 {
+		if c, found := requestedCandidate(in); found {
+			return c
+		}
+	}
 	latest := newCandidate(in, newSourcePeriods(in, input.Latest(in)), 0)
 	if latest.why.Message == "" {
 		passes, last := judge(in, latest)

@@ -37,13 +37,14 @@ func fromRegistry(in input.Target) promotion.Decision {
 	if why, differ := condition.VersionsDiffer(in, wanted); differ {
 		return waiting(in, wanted, why)
 	}
-	newer := slices.ContainsFunc(wanted, func(m promotion.Move) bool { return !in.Registry().Available[m.Component].Explicit })
-	reason := selectedMoves(wanted, !newer)
+	selected := slices.ContainsFunc(wanted, func(m promotion.Move) bool { return !in.Registry().Available[m.Component].Explicit })
+	reason := selectedMoves(wanted, !selected)
 	if promotion.OnlyForm(wanted) {
 		reason = rewritten(wanted)
 	}
 	d := propose(in, wanted, reason, blocking)
 	d.Conditions = slices.Concat(d.Conditions, shown, heldVersions(in), keptComponents(kept))
+	d.Newer = waitsBehind(moves, shown)
 	return d
 }
 

@@ -19,6 +19,11 @@ func notesOf(in input.Target, d promotion.Decision) []promotion.Reason {
 	if d.Health != nil {
 		notes = append(notes, healthNote(*d.Health, d.Snapshot.With(backwardsOf(d.Moves))))
 	}
+	if d.Ended != nil {
+		notes = append(notes, endedRequest(d.Ended.Request.Act, d.Ended.Request.For, d.Ended.Reason.Message))
+	} else if ended := in.For(parts[ofRequestEnd]).Record().EndedRequest; ended != nil && d.State != promotion.Same {
+		notes = append(notes, endedRequest(ended.Act, ended.For, ended.Why))
+	}
 	if d.State != promotion.Same && d.State != promotion.Reverted && d.State != promotion.Rejected {
 		return notes
 	}

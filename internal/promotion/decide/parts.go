@@ -14,6 +14,7 @@ const (
 	ofRegistry = iota
 	ofParents
 	ofRequest
+	ofRequestEnd
 	ofRollback
 	ofNewer
 	ofDisposition
@@ -31,6 +32,7 @@ var parts = [...]input.Row{
 	ofRegistry:    {Name: "from registry", Reads: input.Registry | input.UserDecisions},
 	ofParents:     {Name: "from parents", Reads: input.OtherTargets | input.Registry | input.UserDecisions},
 	ofRequest:     {Name: "from request", Reads: input.Registry | input.OtherTargets},
+	ofRequestEnd:  {Name: "end of a request", Reads: input.Registry | input.OtherTargets | input.UserDecisions},
 	ofRollback:    {Name: "from rollback", Reads: input.UserDecisions | input.Past | input.Registry},
 	ofNewer:       {Name: "newer", Reads: input.PullRequest},
 	ofDisposition: {Name: "disposition", Reads: input.PullRequest | input.UserDecisions | input.Past | input.OtherTargets},

@@ -71,7 +71,7 @@ func planTarget(in input.Target) promotion.Decision {
 	if d.Fulfilled == nil {
 		d.Fulfilled = in.Fulfilled
 	}
-	if d.Fulfilled == nil && d.State == promotion.Same {
+	if d.Fulfilled == nil && d.Ended == nil && d.State == promotion.Same {
 		d.Fulfilled = record.Request
 	}
 	if d.State == promotion.Same && len(in.Current.Refusals) > 0 {
@@ -168,9 +168,20 @@ func decide(in input.Target) (d promotion.Decision, rollback bool) {
 }
 
 // fromVersions decides about a target by what users requested, and by the versions of the
-// registry or the parents.
+// registry or the parents. A request whose versions can no longer come has no effect.
 func fromVersions(in input.Target) promotion.Decision {
 	in = in.Placed(input.IsUrgent(in.Request))
+	d := fromRequestOrSource(in)
+	why, ends := requestEnds(in, d)
+	if !ends {
+		return d
+	}
+	d = fromRequestOrSource(in.WithoutRequest().Placed(false))
+	d.Ended = &promotion.EndedRequest{Request: *in.Request, Reason: why}
+	return d
+}
+
+func fromRequestOrSource(in input.Target) promotion.Decision {
 	if d, active := fromRequest(in); active {
 		d.Urgent = isUrgent(in, d)
 		return d
@@ -196,7 +207,7 @@ func isUrgent(in input.Target, d promotion.Decision) bool {
 	if len(d.Moves) == 0 {
 		return input.IsUrgent(in.Request)
 	}
-	return input.IsUrgent(input.RequestFor(in, d.Snapshot))
+	return input.IsUrgent(input.RequestFor(in, d.Moves))
 }
 
 // unchanged is a decision that moves nothing.
@@ -212,10 +223,10 @@ func waiting(in input.Target, moves []promotion.Move, reason promotion.Reason) p
 // propose is the decision for moves: proposed, unless a user decision, a
 // condition, the propose mode, or a file that cannot be written prevents it.
 func propose(in input.Target, moves []promotion.Move, reason promotion.Reason, conditions []promotion.Condition) promotion.Decision {
-	in = in.Placed(input.IsUrgent(input.RequestFor(in, in.Snapshot(moves))))
+	in = in.Placed(input.IsUrgent(input.RequestFor(in, moves)))
 	conditions = slices.Concat(conditions, condition.Signatures(in, moves), condition.Mirrored(in, moves))
 	d := draft(in, moves, reason, conditions)
-	if d.Request = input.RequestFor(in, d.Snapshot); d.Request != nil {
+	if d.Request = input.RequestFor(in, d.Moves); d.Request != nil {
 		d.Requested = &d.Request.Act
 	}
 	blocking, blocked := promotion.FirstBlocking(conditions, in.Checkout) // what is known is the better reason
@@ -273,7 +284,11 @@ func heldByProposeMode(in input.Target, d promotion.Decision) (promotion.Reason,
 		return promotion.Reason{}, false
 	}
 	if in.Request != nil {
-		return promotion.Reason{Rule: promotion.RulePropose, Message: "propose is manual: another snapshot was requested"}, true
+		message := "propose is manual: another snapshot was requested"
+		if images := imagesText(in.Request.For); images != "" {
+			message += ", " + images
+		}
+		return promotion.Reason{Rule: promotion.RulePropose, Message: message}, true
 	}
 	return promotion.Reason{Rule: promotion.RulePropose, Message: "propose is manual: waiting for a request"}, true
 }

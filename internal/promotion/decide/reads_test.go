@@ -57,11 +57,13 @@ func afterDev(conditions, dev string) string {
 }
 
 // and returns a scenario with more in it.
-func and(see func(t *testing.T) *decidetest.Scenario, more func(w *decidetest.Scenario)) func(t *testing.T) *decidetest.Scenario {
+func and(see func(t *testing.T) *decidetest.Scenario, all ...func(w *decidetest.Scenario)) func(t *testing.T) *decidetest.Scenario {
 	return func(t *testing.T) *decidetest.Scenario {
 		t.Helper()
 		w := see(t)
-		more(w)
+		for _, more := range all {
+			more(w)
+		}
 		return w
 	}
 }
@@ -133,6 +135,21 @@ func post(target, component, digest string) func(w *decidetest.Scenario) {
 		r := state.Request{Act: promotiontest.ByAda(""), Posted: "shop-1"}
 		return state.Post(w.StateTarget(target), r, []state.Version{{Component: component, Digest: digest}})
 	})
+}
+
+// requestFor requests a promotion to staging.
+func requestFor(r state.Request) func(w *decidetest.Scenario) {
+	r.Act = promotiontest.ByAda("")
+	return decides(func(w *decidetest.Scenario) state.Change { return state.AddRequest(w.StateTarget("staging/shop"), r) })
+}
+
+// explicitly lets the registry answer what a request names.
+func explicitly(target, text string) func(w *decidetest.Scenario) {
+	return func(w *decidetest.Scenario) {
+		w.Explicit = map[promotion.Target]map[string]promotion.Available{
+			w.Target(target): {"web": {Version: promotiontest.Pinned(text)["web"].Version, Found: true, Explicit: true}},
+		}
+	}
 }
 
 func readsTests() []readsTest {
@@ -381,6 +398,22 @@ func readsTests() []readsTest {
 			changes: map[input.Reads]func(*decidetest.Scenario){
 				input.Registry:     func(w *decidetest.Scenario) { w.Explicit = nil },
 				input.OtherTargets: rewrite("dev/shop", web6), // it is no longer behind
+			},
+		},
+		{
+			row: "end of a request", target: "staging/shop",
+			see: and(dev5(manual), rewrite("dev/shop", web6), requestFor(state.Request{For: promotiontest.Images(web5)})),
+			changes: map[input.Reads]func(*decidetest.Scenario){
+				input.OtherTargets:  rewrite("dev/shop", web5), // it does not end
+				input.UserDecisions: reject("staging/shop", web5),
+			},
+		},
+		{
+			row: "end of a request", target: "staging/shop",
+			see: and(dev5(decidetest.Chain), explicitly("staging/shop", web6),
+				requestFor(state.Request{With: []string{"quay.io/acme/web:1.6.0"}, For: promotiontest.Images(web6)})),
+			changes: map[input.Reads]func(*decidetest.Scenario){
+				input.Registry: explicitly("staging/shop", "web:1.6.0@"+promotiontest.Digest("e")),
 			},
 		},
 		{

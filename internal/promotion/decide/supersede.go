@@ -53,9 +53,20 @@ func againstOpen(in input.Target, moves []promotion.Move) ([]promotion.Move, []p
 	return refreshed(in, moves, current), nil
 }
 
+// waitsBehind returns the moves that wait until the open pull request is merged or closed, by what supersede shows.
+func waitsBehind(moves []promotion.Move, shown []promotion.Condition) []promotion.Move {
+	if slices.ContainsFunc(shown, func(c promotion.Condition) bool { return c.Name == newer }) {
+		return moves
+	}
+	return nil
+}
+
+// newer is the name of what shows that a newer version waits.
+const newer = "newer"
+
 func newerWaits(open promotion.Open, moves []promotion.Move, why string) promotion.Condition {
 	return promotion.Condition{
-		Name: "newer", State: promotion.Pending,
+		Name: newer, State: promotion.Pending,
 		Reason: fmt.Sprintf("newer version waits: %s, until #%d is merged or closed%s", promotion.TargetsText(moves...), open.Number, why),
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"promoter/internal/config"
 	"promoter/internal/config/setting"
+	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
@@ -23,6 +24,9 @@ func requestOf(in Target) (request, fulfilled *state.Request) {
 		}
 		return nil, nil
 	}
+	if hasAll(in, own.For) {
+		return nil, own
+	}
 	if own.Snapshot != "" {
 		for l := range (History{in.obs, in.Target}).Landings(in.Target) {
 			if l.Snapshot.ID() == own.Snapshot {
@@ -33,11 +37,18 @@ func requestOf(in Target) (request, fulfilled *state.Request) {
 	return own, nil
 }
 
-// RequestFor returns the request that applies to a snapshot: one that names its
-// versions, one that is not bound to a snapshot yet, or one bound to this one.
-func RequestFor(in Target, snapshot promotion.Snapshot) *state.Request {
+// RequestFor returns the request that applies to moves: one for exactly these versions; of those that
+// name no versions, one that is not bound to a snapshot yet, or that is bound to the one that they lead to.
+func RequestFor(in Target, moves []promotion.Move) *state.Request {
 	r := in.Request
-	if r == nil || r.Snapshot != "" && len(r.With) == 0 && r.Snapshot != snapshot.ID() {
+	switch {
+	case r == nil:
+		return nil
+	case len(r.For) > 0:
+		if !leadsTo(in, moves, r.For) {
+			return nil
+		}
+	case r.Snapshot != "" && len(r.With) == 0 && r.Snapshot != in.Snapshot(moves).ID():
 		return nil
 	}
 	return r
@@ -49,15 +60,75 @@ func IsUrgent(r *state.Request) bool {
 	return r != nil && r.Posted == "" && len(r.With)+len(r.Bypass) > 0
 }
 
-// RequestsSnapshot reports whether a user requested one particular snapshot.
+// RequestsSnapshot reports whether a user requested one particular snapshot of the sources.
 func RequestsSnapshot(in Target) bool {
-	return in.Settings.Propose == setting.ProposeManual && in.Request != nil && in.Request.Snapshot != ""
+	r := in.Request
+	return in.Settings.Propose == setting.ProposeManual && r != nil && len(r.With) == 0 && (r.Snapshot != "" || len(r.For) > 0)
 }
 
 // IsRequested reports whether the moves lead to the requested snapshot, or none in
 // particular is requested.
 func IsRequested(in Target, moves []promotion.Move) bool {
-	return !RequestsSnapshot(in) || in.Request.Snapshot == in.Snapshot(moves).ID()
+	return !RequestsSnapshot(in) || RequestFor(in, moves) != nil
+}
+
+// Requested returns the version of a component that a request is for, as it was recorded: its tag or its
+// digest may be unknown. It returns false if the request has none that can be read.
+func Requested(in Target, component string) (image.Version, bool) {
+	if in.Request == nil {
+		return image.Version{}, false
+	}
+	return requestedIn(in, in.Request.For, component)
+}
+
+func requestedIn(in Target, images map[string]string, component string) (image.Version, bool) {
+	parsed, err := image.Parse(images[component])
+	if err != nil {
+		return image.Version{}, false
+	}
+	return in.obs.Facts.Describe(parsed.Repository, image.Version{Tag: parsed.Tag, Digest: parsed.Digest}), true
+}
+
+// leadsTo reports whether the target has exactly the images after the moves, and whether these bring no
+// other versions.
+func leadsTo(in Target, moves []promotion.Move, images map[string]string) bool {
+	for _, move := range promotion.VersionMoves(moves) {
+		if _, named := images[move.Component]; !named {
+			return false
+		}
+	}
+	for component := range images {
+		wanted, known := requestedIn(in, images, component)
+		ref, found := in.RefOf(component)
+		if !known || !found {
+			return false
+		}
+		after := ref.Recorded
+		if move, moved := promotion.MoveOf(moves, component); moved {
+			after = move.To
+		} else if ref.Differs(wanted, false) {
+			return false
+		}
+		if !promotion.SameRollout(after, wanted) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasAll reports whether nothing is left of what a request is for: the files have all of it.
+func hasAll(in Target, images map[string]string) bool {
+	for component := range images {
+		wanted, known := requestedIn(in, images, component)
+		ref, found := in.RefOf(component)
+		if !known || !found {
+			return false
+		}
+		if _, moves := MoveTo(in, ref, wanted); moves {
+			return false
+		}
+	}
+	return len(images) > 0
 }
 
 // WasPosted reports whether a pipeline posted a version for any environment of the
@@ -78,7 +149,7 @@ func Bypass(in Target, c *promotion.Condition, key string, moves []promotion.Mov
 	if in.Request == nil && in.Returns == nil || c.State == promotion.Passed || len(moves) == 0 || in.Checkout {
 		return
 	}
-	r := RequestFor(in, in.Snapshot(moves))
+	r := RequestFor(in, moves)
 	if in.Returns != nil {
 		returning := in.Returns.Bypassing()
 		r = &returning

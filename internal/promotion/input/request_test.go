@@ -132,6 +132,8 @@ func TestRequestsSnapshot(t *testing.T) {
 		want         bool
 	}{
 		{"bound", ", propose: manual", &state.Request{Snapshot: bound}, true},
+		{"for versions that the user saw", ", propose: manual", &state.Request{For: promotiontest.Images("web:1.6.0")}, true},
+		{"of named versions", ", propose: manual", &state.Request{With: []string{"web:1.6.0"}, For: promotiontest.Images("web:1.6.0")}, false},
 		{"not bound", ", propose: manual", &state.Request{}, false},
 		{"no request", ", propose: manual", nil, false},
 		{"proposed anyway", "", &state.Request{Snapshot: bound}, false},
@@ -143,7 +145,9 @@ func TestRequestsSnapshot(t *testing.T) {
 		if got := input.RequestsSnapshot(in); got != test.want {
 			t.Errorf("%s: %t", test.name, got)
 		}
-		if applies := input.RequestFor(in, snapshotOf("web:1.7.0")); (applies != nil) != (test.request != nil && test.request.Snapshot == "") {
+		other := []promotion.Move{{Component: "web", To: versionOf("1.7.0")}}
+		unbound := test.request != nil && test.request.Snapshot == "" && len(test.request.For) == 0
+		if applies := input.RequestFor(in, other); (applies != nil) != unbound {
 			t.Errorf("%s: the request %v applies to another snapshot", test.name, applies)
 		}
 	}

@@ -166,6 +166,8 @@ func (r *recorder) request(d promotion.Decision) {
 	target := state.Target(d.Target)
 	own := r.obs.State.At(target).Request
 	switch {
+	case d.Ended != nil:
+		r.changes = append(r.changes, state.EndRequest(target, d.Ended.Request, d.Ended.Reason.Message, r.now))
 	case d.Fulfilled != nil:
 		r.changes = append(r.changes, state.RemoveRequest(target, *d.Fulfilled))
 	case d.Request == nil || d.State != promotion.Proposed:

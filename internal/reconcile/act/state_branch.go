@@ -3,6 +3,7 @@ package act
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"promoter/internal/comments"
@@ -12,6 +13,12 @@ import (
 
 // recordPlan records in the state what is to be remembered of a plan, before it is carried out.
 func (x *executor) recordPlan(ctx context.Context) error {
+	for _, d := range x.plan.Decisions {
+		if d.Ended != nil {
+			x.c.Log.InfoContext(ctx, "request ended", slog.String("environment", d.Environment), slog.String("application", d.Application),
+				slog.String("by", d.Ended.Request.By.Login), slog.String("reason", d.Ended.Reason.String()))
+		}
+	}
 	x.o = x.o.WithChanges(x.plan.StateChanges(x.o.Promotion, x.o.Now, x.skipReason)...)
 	return x.writeState(ctx)
 }

@@ -15,6 +15,7 @@ import (
 	"promoter/internal/reconcile/cache"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
+	"promoter/internal/state"
 	"promoter/internal/statebranch"
 )
 
@@ -183,4 +184,7 @@ type Start struct {
 	// Explained are the targets that a user asks about. For them, the history and the tags are read that
 	// no decision needs, so it comes without an Entry. Nil: none.
 	Explained func(promotion.Target) bool
+	// Assumed are changes of the state that a user may make: what is observed is as after them. They
+	// are not recorded.
+	Assumed []state.Change
 }

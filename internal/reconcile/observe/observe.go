@@ -30,6 +30,7 @@ func (r Reader) observe(ctx context.Context, start Start, failures *repo.Collect
 	if err != nil || o.Unusable != "" {
 		return o, err
 	}
+	o.Promotion.State, _ = o.Promotion.State.Apply(start.Assumed...)
 	history := r.Clients.History(o.Promotion.Config)
 
 	// What exists: references in files.

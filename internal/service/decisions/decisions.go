@@ -61,7 +61,7 @@ func (a *API) Decide(ctx context.Context, by access.Principal, request api.Decis
 	what := decision.Decision{
 		Verb: request.Verb, Environment: request.Environment, Application: request.Application, Reason: request.Reason,
 		With: request.With, Bypass: request.Bypass, Images: request.Images, To: request.To, Until: request.Until,
-		Downstream: request.Downstream,
+		For: request.For, Downstream: request.Downstream,
 	}
 	err = a.service.Borrow(ctx, choice(by, request.Repository), func(ctx context.Context, b service.Borrowed) error {
 		name := b.Host + "/" + b.Name

@@ -1,0 +1,109 @@
+package reconcile_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"promoter/internal/promotion"
+	"promoter/internal/reconcile/reconciletest"
+	"promoter/internal/scm"
+	"promoter/internal/state"
+)
+
+// prodOnRequest is a config in which dev is pushed to, and prod follows it on request.
+const prodOnRequest = `version: 1
+components:
+  web: {image: quay.io/acme/web, select: {semver: ">=1"}}
+  worker: {image: quay.io/acme/worker, select: {semver: ">=1"}}
+environments:
+  dev: {paths: ["dev/{application}.txt"], land: push}
+  prod: {paths: ["prod/{application}.txt"], after: [dev], propose: manual, land: automerge}
+`
+
+// requested is a request of ada for a version of web.
+func (w *world) requested(tag string) state.Request {
+	image := web + ":" + tag + "@" + reconciletest.Digest("web "+tag)
+	return state.Request{Act: w.act("for the fair"), For: map[string]string{"web": image}}
+}
+
+// What a user requests while an environment is frozen is what lands after the thaw, and nothing that came since.
+func TestRequest_landsWhatTheUserSaw(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, prodOnRequest)
+	w.pushAndRun(web, "1.1.0")
+	w.decide(state.Freeze("prod", w.act("holidays"), nil), state.AddRequest(in("prod"), w.requested("1.1.0")))
+	w.run()
+	w.calm()
+	w.Clock.Add(time.Hour)
+	w.pushAndRun(web, "1.2.0")
+	w.holds("prod", "1.0.0 1.0.0")
+	if own := w.state().At(in("prod")).Request; own == nil {
+		t.Fatal("the request ended while the environment was frozen")
+	}
+	w.decide(state.Thaw("prod"))
+	w.run()
+	w.holds("prod", "1.1.0 1.0.0")
+	if own := w.state().At(in("prod")); own.Request != nil || own.EndedRequest != nil {
+		t.Errorf("request: %+v, ended: %+v", own.Request, own.EndedRequest)
+	}
+	w.calm()
+}
+
+// A request whose version can no longer come ends, with the reason, and no other version lands for it.
+func TestRequest_endsWhenItsVersionCannotCome(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.Replace(prodOnRequest, "after: [dev]", "after: {dev: {soak: 2h}}", 1))
+	w.pushAndRun(web, "1.1.0")
+	w.decide(state.Freeze("prod", w.act("holidays"), nil), state.AddRequest(in("prod"), w.requested("1.1.0")))
+	w.run()
+	w.Clock.Add(time.Hour)
+	report := w.pushAndRun(web, "1.2.0") // before 1.1.0 had soaked
+	ended := w.state().At(in("prod")).EndedRequest
+	if ended == nil || ended.By.Login != "ada" || !strings.Contains(ended.Why, "dev soak: present from ") {
+		t.Fatalf("ended: %+v", ended)
+	}
+	noted := func(notes []promotion.Reason) bool {
+		for _, note := range notes {
+			if note.Rule == promotion.RuleRequestEnded && strings.Contains(note.Message, "the request of ada for web 1.1.0 ended: dev soak") {
+				return true
+			}
+		}
+		return false
+	}
+	for _, d := range report.Decisions {
+		if d.Environment == "prod" && !noted(d.Notes) {
+			t.Errorf("notes: %v", d.Notes)
+		}
+	}
+	w.decide(state.Thaw("prod"))
+	w.Clock.Add(3 * time.Hour)
+	w.run()
+	w.holds("prod", "1.0.0 1.0.0")
+	w.calm()
+	w.decide(state.AddRequest(in("prod"), w.requested("1.2.0")))
+	w.run()
+	w.holds("prod", "1.2.0 1.0.0")
+	if own := w.state().At(in("prod")); own.Request != nil || own.EndedRequest != nil {
+		t.Errorf("request: %+v, ended: %+v", own.Request, own.EndedRequest)
+	}
+}
+
+// A command in a comment requests what its pull request has, and its user is told when that can no longer come.
+func TestCommands_promoteIsForThePullRequest(t *testing.T) {
+	t.Parallel()
+	w := merged(t, asking()) // pull request 1 brought 1.1.0 to staging
+	w.decide(state.Freeze("prod", w.act("holidays"), nil))
+	id := w.comment(1, "ada", "/promoter promote prod")
+	w.run()
+	w.wantReactions(id, scm.ReactionDone)
+	own := w.state().At(in("prod")).Request
+	if own == nil || !strings.HasPrefix(own.For["web"], web+":1.1.0@") {
+		t.Fatalf("request: %+v", own)
+	}
+	w.decide(state.Reject(state.Target{Environment: "staging", Application: "shop"},
+		state.Rejection{Act: w.act("broken"), Images: map[string]string{"web": own.For["web"]}}))
+	w.run()
+	w.wantAnswer(1, "the request for shop in prod ended: staging: web 1.1.0 was rejected by ada")
+	w.calm()
+}
