@@ -89,7 +89,7 @@ func TestRequest_endsWhenItsVersionCannotCome(t *testing.T) {
 	}
 }
 
-// A command in a comment requests what its pull request has, and its user is told when that can no longer come.
+// A command in a comment requests what its pull request has, and its user gets a reply when that can no longer come.
 func TestCommands_promoteIsForThePullRequest(t *testing.T) {
 	t.Parallel()
 	w := merged(t, asking()) // pull request 1 brought 1.1.0 to staging
@@ -106,4 +106,63 @@ func TestCommands_promoteIsForThePullRequest(t *testing.T) {
 	w.run()
 	w.wantAnswer(1, "the request for shop in prod ended: staging: web 1.1.0 was rejected by ada")
 	w.calm()
+}
+
+// A version that is replaced already is not landed on the way: each environment gets the newest one, with one commit.
+func TestReconcile_landsNothingOnTheWay(t *testing.T) {
+	t.Parallel()
+	const chain = `version: 1
+components:
+  web: {image: quay.io/acme/web, select: {semver: ">=1"}}
+  worker: {image: quay.io/acme/worker, select: {semver: ">=1"}}
+environments:
+  dev: {paths: ["dev/{application}.txt"], land: push}
+  staging: {paths: ["staging/{application}.txt"], after: [dev], land: push}
+  prod: {paths: ["prod/{application}.txt"], after: [staging], land: push}
+`
+	commits := func(w *world, before string) (n int) {
+		for id := w.Git.Branch("main"); id != before; n++ {
+			commit, err := w.Git.Objects().Commit(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id = commit.Parents[0]
+		}
+		return n
+	}
+	for name, test := range map[string]struct {
+		config string
+		want   int
+	}{
+		"directly":              {chain, 3},
+		"newer: queue wants it": {strings.Replace(chain, "after: [dev], land: push", "after: [dev], land: push, newer: queue", 1), 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, test.config)
+			w.decide(state.Hold(in("staging"), w.act("")))
+			w.pushAndRun(web, "1.1.0")
+			w.holds("dev", "1.1.0 1.0.0")
+			w.decide(state.Resume(in("staging"), w.act("")))
+			before := w.Git.Branch("main")
+			w.pushAndRun(web, "1.2.0")
+			for _, environment := range []string{"dev", "staging", "prod"} {
+				w.holds(environment, "1.2.0 1.0.0")
+			}
+			if got := commits(w, before); got != test.want {
+				t.Errorf("%d commits, want %d", got, test.want)
+			}
+			w.calm()
+		})
+	}
+	t.Run("what is requested", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, strings.Replace(chain, "after: [dev], land: push", "after: [dev], land: push, propose: manual", 1))
+		w.pushAndRun(web, "1.1.0")
+		w.decide(state.AddRequest(in("staging"), w.requested("1.1.0")))
+		w.pushAndRun(web, "1.2.0")
+		w.holds("staging", "1.1.0 1.0.0")
+		w.holds("prod", "1.1.0 1.0.0")
+		w.calm()
+	})
 }

@@ -211,7 +211,7 @@ func (s State) rejected(target Target, repository image.Repository, version imag
 // Applies returns how a rejection that Rejected returned applies to the target.
 func (s State) Applies(target Target, rejection Rejection) Applies {
 	for scope := range target.scopes() {
-		if slices.ContainsFunc(s.At(scope).Rejections, rejection.same) {
+		if slices.ContainsFunc(s.At(scope).Rejections, rejection.equal) {
 			return Applies{}
 		}
 	}

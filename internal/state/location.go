@@ -127,7 +127,7 @@ func Locate(target Target, location Location, before State) Change {
 			case KindFreeze:
 				locate(&r.Freeze.Act, stop)
 			case KindReject:
-				i := slices.IndexFunc(r.Rejections, stop.Rejection.same)
+				i := slices.IndexFunc(r.Rejections, stop.Rejection.equal)
 				locate(&r.Rejections[i].Act, stop)
 			}
 		}

@@ -16,6 +16,7 @@ const (
 	ofRequest
 	ofRequestEnd
 	ofRollback
+	ofTheWay
 	ofNewer
 	ofDisposition
 	ofHealth
@@ -34,6 +35,7 @@ var parts = [...]input.Row{
 	ofRequest:     {Name: "from request", Reads: input.Registry | input.OtherTargets},
 	ofRequestEnd:  {Name: "end of a request", Reads: input.Registry | input.OtherTargets | input.UserDecisions},
 	ofRollback:    {Name: "from rollback", Reads: input.UserDecisions | input.Past | input.Registry},
+	ofTheWay:      {Name: "on the way", Reads: input.OtherTargets | input.UserDecisions},
 	ofNewer:       {Name: "newer", Reads: input.PullRequest},
 	ofDisposition: {Name: "disposition", Reads: input.PullRequest | input.UserDecisions | input.Past | input.OtherTargets},
 	ofHealth:      {Name: "health", Reads: input.Health | input.Time | input.UserDecisions},

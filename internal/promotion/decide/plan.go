@@ -35,12 +35,13 @@ func PlanReads(
 	ix := input.NewIndex(ctx, observation)
 	reads := map[string]input.Reads{}
 	decisions := make([]promotion.Decision, 0, ix.Len())
+	coming := arriving{}
 	var taken input.Reads // of the application of each target in turn
 	for _, environment := range observation.Scope() {
 		for _, application := range ix.ApplicationsOf(environment) {
 			taken = reads[application]
 			target := promotion.Target{Environment: environment, Application: application}
-			decisions = append(decisions, planTarget(input.New(ix, target, now, &taken)))
+			decisions = append(decisions, planTarget(input.New(ix, target, now, &taken), coming))
 			if err := ix.Err(target); err != nil {
 				return nil, nil, err
 			}
@@ -52,7 +53,7 @@ func PlanReads(
 }
 
 // planTarget decides about one target.
-func planTarget(in input.Target) promotion.Decision {
+func planTarget(in input.Target, coming arriving) promotion.Decision {
 	d, rollback := decide(in)
 	if part, ok := withoutRefused(in, d); ok {
 		d = part
@@ -61,7 +62,7 @@ func planTarget(in input.Target) promotion.Decision {
 		in = in.Returning(in.Record().Rollback)
 	}
 	in = in.Placed(d.Urgent)
-	d = applyHold(in, d, rollback)
+	d = onTheWay(in, applyHold(in, d, rollback), coming)
 
 	d.Health = healthOf(in)
 	record := in.Record()
@@ -176,7 +177,7 @@ func fromVersions(in input.Target) promotion.Decision {
 	if !ends {
 		return d
 	}
-	d = fromRequestOrSource(in.WithoutRequest().Placed(false))
+	d = fromRequestOrSource(in.WithoutRequest())
 	d.Ended = &promotion.EndedRequest{Request: *in.Request, Reason: why}
 	return d
 }

@@ -137,6 +137,13 @@ func post(target, component, digest string) func(w *decidetest.Scenario) {
 	})
 }
 
+// pushed is a chain of environments that are pushed to.
+const pushed = promotiontest.Components + `
+environments:
+  dev: {paths: ["dev/{application}"], land: push}
+  staging: {paths: ["staging/{application}"], after: [dev], land: push}
+`
+
 // requestFor requests a promotion to staging.
 func requestFor(r state.Request) func(w *decidetest.Scenario) {
 	r.Act = promotiontest.ByAda("")
@@ -414,6 +421,13 @@ func readsTests() []readsTest {
 				requestFor(state.Request{With: []string{"quay.io/acme/web:1.6.0"}, For: promotiontest.Images(web6)})),
 			changes: map[input.Reads]func(*decidetest.Scenario){
 				input.Registry: explicitly("staging/shop", "web:1.6.0@"+promotiontest.Digest("e")),
+			},
+		},
+		{
+			row: "on the way", target: "staging/shop", see: and(dev5(pushed), publish(web6)),
+			changes: map[input.Reads]func(*decidetest.Scenario){
+				input.OtherTargets:  rewrite("dev/shop", web6), // it does not move on
+				input.UserDecisions: reject("staging/shop", web6),
 			},
 		},
 		{
