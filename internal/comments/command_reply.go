@@ -63,7 +63,7 @@ func (r Reader) reply(
 	var replies []pullrequest.CommandReply
 	for _, one := range pending {
 		comment := scm.Comment{ID: one.ID, Number: number, Created: one.At}
-		if one.Reply.Reaction != "" { // else it has one, and this tells what became of the command
+		if one.Reply.Reaction != "" { // else it has one, and this is what became of the command
 			if err := replyError(failures, number, conversation.React(ctx, comment, scm.Reaction(one.Reply.Reaction))); err != nil {
 				return err
 			}

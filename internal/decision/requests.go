@@ -27,7 +27,8 @@ type requested struct {
 // what is wanted can never come.
 func requestWaiting(ctx context.Context, d Decision, r repository, targets []promotion.Target, act state.Act) (requested, error) {
 	bare := state.Request{Act: act, With: d.With, Bypass: d.Bypass}
-	observed, decisions, err := r.workspace.Reconciler.Decide(ctx, addRequests(targets, func(promotion.Target) state.Request { return bare })...)
+	unbound := addRequests(targets, func(promotion.Target) state.Request { return bare })
+	observed, decisions, err := r.workspace.Reconciler.Decide(ctx, unbound...)
 	if err == nil && observed.Config == nil {
 		err = fault.New(fault.Invalid, "nothing can be done in the repository: 'promoter doctor' reports why")
 	}
@@ -55,7 +56,7 @@ func requestWaiting(ctx context.Context, d Decision, r repository, targets []pro
 			continue
 		}
 		if len(d.For) > 0 && !sameImages(d.For, wanted) && !sameImages(d.For, imagesOf(decided, decided.Moves)) {
-			return requested{}, fault.New(fault.Conflict, "%s waits for something else by now, %s: look at it again", text, versionsOf(wanted))
+			return requested{}, fault.New(fault.Conflict, "%s waits for something else by now, %s: request that", text, versionsOf(wanted))
 		}
 		request := bare
 		request.For, request.Snapshot = wanted, snapshot

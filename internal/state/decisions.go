@@ -324,7 +324,8 @@ func AddRequest(target Target, request Request) Change {
 // without naming its versions may be for others. A posted snapshot is the same one when it is posted again.
 func (r Request) pending(other Request) bool {
 	again := len(r.For) > 0 || r.Posted != "" && r.Posted == other.Posted
-	return (r.Snapshot == "" || again) && maps.Equal(r.For, other.For) && slices.Equal(r.With, other.With) && slices.Equal(r.Bypass, other.Bypass)
+	sameImages := maps.Equal(r.For, other.For)
+	return (r.Snapshot == "" || again) && sameImages && slices.Equal(r.With, other.With) && slices.Equal(r.Bypass, other.Bypass)
 }
 
 // Post requests the versions of a snapshot that a pipeline posted, and remembers them. The
@@ -393,7 +394,8 @@ func EndRequest(target Target, request Request, why string, now time.Time) Chang
 // Same reports whether two values are the same request, bound or not. A user may ask for something else within
 // the same second.
 func (r Request) Same(other Request) bool {
-	asks := r.Posted == other.Posted && maps.Equal(r.For, other.For) && slices.Equal(r.With, other.With) && slices.Equal(r.Bypass, other.Bypass)
+	asks := r.Posted == other.Posted && maps.Equal(r.For, other.For)
+	asks = asks && slices.Equal(r.With, other.With) && slices.Equal(r.Bypass, other.Bypass)
 	return asks && utc(r.At).Equal(utc(other.At)) && r.By.Same(other.By)
 }
 

@@ -85,7 +85,7 @@ func NewPromote(system console.System) *cobra.Command {
 	command.Short = "Request a promotion to an environment with propose: manual"
 	command.Long = `promote requests what waits in an environment with propose: manual, for one application
 or for all of them: exactly the versions that it prints. If they can no longer come, the request ends,
-and the log and 'promoter explain' tell why. With --with, promoter uses the given versions instead of those of the
+and the log and 'promoter explain' have the reason. With --with, promoter uses the given versions instead of those of the
 parent environments; it queries the registry for their digests. Conditions and gates still apply.
 
 With --bypass, the request skips a condition or gate, if the server file permits that to the

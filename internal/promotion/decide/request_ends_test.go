@@ -8,7 +8,6 @@ import (
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/decide/decidetest"
 	"promoter/internal/promotion/promotiontest"
-	"promoter/internal/promotion/record"
 	"promoter/internal/state"
 )
 
@@ -36,7 +35,7 @@ func ends(t *testing.T, w *decidetest.Scenario, why string) promotion.Decision {
 	if d.Ended == nil || d.Ended.Reason.Message != why || d.Request != nil || d.Requested != nil {
 		t.Fatalf("ended: %+v, request: %+v, want %q; it is %s: %s", d.Ended, d.Request, why, d.State, d.Reason)
 	}
-	w.Decides(record.Changes(w.Observation, w.Plan(promotiontest.Noon), promotiontest.Noon)...)
+	w.Decides(state.EndRequest(w.StateTarget("staging/shop"), d.Ended.Request, d.Ended.Reason.Message, promotiontest.Noon))
 	record := w.State.At(w.StateTarget("staging/shop"))
 	if record.Request != nil || record.EndedRequest == nil || record.EndedRequest.Why != why {
 		t.Fatalf("recorded: %+v", record)

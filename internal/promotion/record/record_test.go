@@ -142,3 +142,21 @@ func TestChanges_requests(t *testing.T) {
 		}
 	})
 }
+
+// A request whose versions can no longer come is replaced by the reason, once.
+func TestChanges_requestThatEnds(t *testing.T) {
+	t.Parallel()
+	w := decidetest.New(t, strings.Replace(decidetest.Chain, "after: [dev]}", "after: [dev], propose: manual}", 1))
+	w.Stands("dev/shop", promotiontest.Ago(time.Minute), "web:1.6.0@"+promotiontest.Digest("6"))
+	w.Stands("staging/shop", promotiontest.Ago(time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
+	request := state.Request{Act: promotiontest.ByAda(""), For: promotiontest.Images("web:1.5.0@" + promotiontest.Digest("5"))}
+	w.Decides(state.AddRequest(w.StateTarget("staging/shop"), request))
+	records(w)
+	own := w.State.At(w.StateTarget("staging/shop"))
+	if own.Request != nil || own.EndedRequest == nil || own.EndedRequest.Why != "dev has web 1.6.0" || own.EndedRequest.By.Login != "ada" {
+		t.Errorf("request: %+v, ended: %+v", own.Request, own.EndedRequest)
+	}
+	if n := records(w); n != 0 {
+		t.Errorf("the second time %d targets are written", n)
+	}
+}
