@@ -48,7 +48,8 @@ func onTheWay(in input.Target, d promotion.Decision, coming arriving) promotion.
 	coming[in.Target] = in.Snapshot(newer)
 	if d.State == promotion.Proposed {
 		d.State = promotion.Waiting
-		d.Reason = promotion.Reasonf(promotion.RuleParent, "replaced on the way: %s gets %s first", source.Environment, promotion.TargetsText(newer...))
+		text := promotion.TargetsText(newer...)
+		d.Reason = promotion.Reasonf(promotion.RuleParent, "replaced on the way: %s gets %s first", source.Environment, text)
 	}
 	return d
 }
