@@ -2,7 +2,6 @@ package decision
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"slices"

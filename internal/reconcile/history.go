@@ -102,11 +102,13 @@ func (p Past) Before(ctx context.Context, target promotion.Target, named string)
 func (r *Reconciler) DecideAgain(ctx context.Context, o promotion.Observation, changes ...state.Change) ([]promotion.Decision, error) {
 	o.State, _ = o.State.Apply(changes...)
 	o.Bypasses = maps.Clone(o.Bypasses)
-	for target, checked := range o.Bypasses {
-		if request := o.State.At(state.Target(target)).Request; request != nil && slices.Equal(request.Bypass, checked.Request.Bypass) &&
-			request.By.Same(checked.Request.By) {
-			checked.Request = *request
-			o.Bypasses[target] = checked
+	for target, all := range o.Bypasses {
+		request := o.State.At(state.Target(target)).Request
+		permits := func(b promotion.Bypass) bool {
+			return request != nil && slices.Equal(request.Bypass, b.Request.Bypass) && request.By.Same(b.Request.By)
+		}
+		if i := slices.IndexFunc(all, permits); i >= 0 {
+			o.Bypasses[target] = append(slices.Clone(all), promotion.Bypass{Request: *request, Refused: all[i].Refused})
 		}
 	}
 	return decide.Plan(ctx, o, r.Clients.Now())

@@ -406,7 +406,7 @@ func TestReconcile_laterActsWithKeptDecisions(t *testing.T) {
 // A bot cancels no rollback, and does not keep it from users.
 func TestReconcile_botClosesTheRollback(t *testing.T) {
 	t.Parallel()
-	w := soaked(t, soakingProd)
+	w := soaked(t, followedAfterSoak)
 	w.rollBack("staging")
 	w.run()
 	for _, number := range []int{2, 3} {

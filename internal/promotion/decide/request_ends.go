@@ -69,7 +69,8 @@ func requestedEnds(in input.Target, component string) (promotion.Reason, bool) {
 	}
 	for _, source := range in.Sources {
 		if rejection, rejected := in.State().Rejected(state.Target(source), ref.Repository, wanted); rejected && move.Form == "" {
-			return promotion.Reasonf(promotion.RuleRejected, "%s: %s", source.Environment, input.RejectedText(move, rejection)), true
+			text := input.RejectedText(in.State(), source, move, rejection)
+			return promotion.Reasonf(promotion.RuleRejected, "%s: %s", source.Environment, text), true
 		}
 	}
 	return promotion.Reason{}, false
