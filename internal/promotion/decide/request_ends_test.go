@@ -111,7 +111,7 @@ func TestPlan_requestIsForWhatTheUserSaw(t *testing.T) {
 		w := requesting(t, soaks, request)
 		w.Landings[w.Target("dev/shop")][1].At = promotiontest.Ago(2 * time.Minute) // it soaked for a minute
 		own := *w.State.At(w.StateTarget("staging/shop")).Request
-		w.Bypasses = map[promotion.Target]promotion.Bypass{w.Target("staging/shop"): {Request: own}}
+		w.Bypasses = map[promotion.Target][]promotion.Bypass{w.Target("staging/shop"): {{Request: own}}}
 		d := w.Expect("staging/shop", promotion.Proposed, "dev had: web 1.4.0 -> 1.5.0")
 		if len(d.Bypassed()) != 1 {
 			t.Errorf("bypassed: %v", d.Bypassed())
