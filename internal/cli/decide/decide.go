@@ -84,9 +84,10 @@ func NewPromote(system console.System) *cobra.Command {
 	command, flags := newDecide(system, verb.Promote)
 	command.Short = "Request a promotion to an environment with propose: manual"
 	command.Long = `promote requests what waits in an environment with propose: manual, for one application
-or for all of them: exactly the versions that it prints. If they can no longer come, the request ends,
-and the log and 'promoter explain' have the reason. With --with, promoter uses the given versions instead of those of the
-parent environments; it queries the registry for their digests. Conditions and gates still apply.
+or for all of them: exactly the versions that it prints. If they can no longer come, the request
+ends, and the log and 'promoter explain' have the reason. With --with, promoter uses the given
+versions instead of those of the parent environments; it queries the registry for their digests.
+Conditions and gates still apply.
 
 With --bypass, the request skips a condition or gate, if the server file permits that to the
 user: soak, healthy, checks, tagged, windows, approvals, or freeze. It needs a reason, and a user
@@ -128,9 +129,9 @@ and open pull requests there that bring them are closed. Environments that have 
 them: the command lists them. With --downstream, each of these is rolled back too, to its own
 previous versions, with its own gates and pull request; the user needs the permission for each.
 
-A rollback waits for no condition, limit of pull requests, or group, but for gates and freezes. With
---bypass, it skips them, with the rules of 'promoter promote --bypass': checks, windows, approvals,
-or freeze. A second rollback with --bypass adds that to the one in effect.` + decideHelp
+A rollback waits for no condition, limit of pull requests, or group, but for gates and freezes.
+With --bypass, it skips them, with the rules of 'promoter promote --bypass': checks, windows,
+approvals, or freeze. A second rollback with --bypass adds that to the one in effect.` + decideHelp
 	command.Example = `  promoter rollback --env prod --app shop --reason 'errors since 1.4.2'
   promoter rollback --env prod --app shop --to 58b5d4a
   promoter rollback --env staging --app shop --downstream
