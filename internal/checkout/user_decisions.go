@@ -72,7 +72,9 @@ func (c *Checkout) userDecisions() (state.State, error) {
 
 // endOverruled ends rejections by closes, and by branches that were moved back, of versions that the files have: a
 // commit after the decision brought them, or an edit that is not committed yet. A reconciliation ends them too.
-func (c *Checkout) endOverruled(decided state.State, targets map[promotion.Target]promotion.Current, branchOf map[string]*branch) state.State {
+func (c *Checkout) endOverruled(
+	decided state.State, targets map[promotion.Target]promotion.Current, branchOf map[string]*branch,
+) state.State {
 	rejecting := decided.Rejecting()
 	if len(rejecting) == 0 {
 		return decided

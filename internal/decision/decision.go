@@ -95,7 +95,8 @@ func (d Decision) validateBypass() error {
 		case len(known) == 0:
 			return fault.New(fault.Invalid, "%s bypasses nothing: --bypass is for promote and rollback", d.Verb)
 		case d.Verb == verb.Rollback && slices.Contains(verb.Bypassable(), condition) && !slices.Contains(known, condition):
-			return fault.New(fault.Invalid, "--bypass %s: a rollback does not wait for it, only for %s", condition, strings.Join(known, ", "))
+			const waits = "--bypass %s: a rollback does not wait for it, only for %s"
+			return fault.New(fault.Invalid, waits, condition, strings.Join(known, ", "))
 		case !slices.Contains(known, condition):
 			return fault.New(fault.Invalid, "--bypass %s: want one of %s", condition, strings.Join(known, ", "))
 		}

@@ -122,7 +122,7 @@ func (r repository) rollbackDownstream(
 ) (changes []state.Change, err error) {
 	for i := range all {
 		one := &all[i]
-		_, err := authority.Authorize(ctx, []promotion.Target{one.Target}, func(ctx context.Context) ([]promotion.Deployment, error) {
+		_, err := authority.Authorize(ctx, []promotion.Target{one.Target}, func(context.Context) ([]promotion.Deployment, error) {
 			return []promotion.Deployment{past.Observation().Deployment(one.Target)}, nil
 		})
 		if err != nil {

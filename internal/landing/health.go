@@ -103,6 +103,9 @@ func (h *healthReader) read(ctx context.Context, t targetReader, landings []prom
 			branch: branch, newest: newer + 1, oldest: at,
 		}
 		newer = at
+		if landing.ByUser && i > 0 { // it is no candidate
+			continue
+		}
 		key := healthKey(t.target, landing.First)
 		was := known[key]
 		if next, assumed := b.assumed(was); assumed {

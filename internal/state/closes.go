@@ -67,14 +67,14 @@ func (r Rejection) sameOrigin(other Rejection) bool {
 }
 
 // Settle records a close that rejects nothing.
-func Settle(target Target, close Settled) Change {
-	return at(target, func(r *Record) { r.settle(close) })
+func Settle(target Target, closed Settled) Change {
+	return at(target, func(r *Record) { r.settle(closed) })
 }
 
-func (r *Record) settle(close Settled) {
-	i := slices.IndexFunc(r.Settled, func(s Settled) bool { return s.Number == close.Number && utc(s.At).Equal(utc(close.At)) })
+func (r *Record) settle(closed Settled) {
+	i := slices.IndexFunc(r.Settled, func(s Settled) bool { return s.Number == closed.Number && utc(s.At).Equal(utc(closed.At)) })
 	if i < 0 {
-		r.Settled = append(r.Settled, close)
+		r.Settled = append(r.Settled, closed)
 	}
 }
 

@@ -282,7 +282,8 @@ func (r *Record) normalize() {
 	r.Observed = lastOfEach(r.Observed, maxObserved, func(o Observed) string { return o.Repository })
 	r.limitComments(maxProcessed)
 	for len(marshal(*r)) > maxWritten &&
-		len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Settled)+len(r.Seen)+len(r.Observed)+len(r.Posted)+len(r.ProcessedComments) > 0 {
+		len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Settled)+len(r.Seen)+
+			len(r.Observed)+len(r.Posted)+len(r.ProcessedComments) > 0 {
 		r.limitComments(len(r.ProcessedComments) / 2)
 		r.Rejections = last(r.Rejections, len(r.Rejections)/2)
 		r.Versions = last(r.Versions, len(r.Versions)/2)

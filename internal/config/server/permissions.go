@@ -73,7 +73,8 @@ type rawPermission struct {
 // rawBypass is a rule about who can bypass conditions and gates.
 type rawBypass struct {
 	strictyaml.Origin
-	// Conditions and gates that a request or a rollback can bypass: `soak`, `healthy`, `checks`, `tagged`, `windows`, `approvals`, and `freeze`.
+	// Conditions and gates that a request or a rollback can bypass: `soak`, `healthy`, `checks`, `tagged`, `windows`,
+	// `approvals`, and `freeze`.
 	Conditions strictyaml.List `yaml:"conditions" required:"true"`
 	// Globs of repositories where the rule applies: `HOST/OWNER/NAME`. Default: all.
 	Repositories strictyaml.List `yaml:"repositories"`
@@ -221,8 +222,11 @@ func loadLimits(in *input) []Limit {
 		if raw.Invalid {
 			continue
 		}
-		limit := Limit{Position: raw.Position, Approvals: raw.Approvals.Value, RollbackInWindows: raw.RollbackInWindows.Value, Scope: loadScope(in.report,
-			scopeLists{raw.Repositories, raw.Applications, raw.Environments, raw.Branches, raw.Paths})}
+		lists := scopeLists{raw.Repositories, raw.Applications, raw.Environments, raw.Branches, raw.Paths}
+		limit := Limit{
+			Position: raw.Position, Approvals: raw.Approvals.Value, RollbackInWindows: raw.RollbackInWindows.Value,
+			Scope: loadScope(in.report, lists),
+		}
 		for _, land := range raw.Land.Strings() {
 			limit.Land = append(limit.Land, setting.Land(land))
 		}
@@ -230,7 +234,8 @@ func loadLimits(in *input) []Limit {
 			limit.Propose = append(limit.Propose, setting.Propose(propose))
 		}
 		if !raw.Land.IsSet() && !raw.Propose.IsSet() && !raw.Approvals.IsSet() && !raw.RollbackInWindows.Value {
-			in.report.Errorf(raw.Position, "add land: [pr, automerge], propose, approvals, or rollbackInWindows: true", "a limit has no effect")
+			const add = "add land: [pr, automerge], propose, approvals, or rollbackInWindows: true"
+			in.report.Errorf(raw.Position, add, "a limit has no effect")
 		}
 		in.report.ErrorIf(raw.Land.IsEmpty(), raw.Land.Position, "name what is allowed", "land of a limit allows nothing")
 		in.report.ErrorIf(raw.Propose.IsEmpty(), raw.Propose.Position, "name what is allowed", "propose of a limit allows nothing")

@@ -174,5 +174,6 @@ func imagesText(images map[string]string) string {
 
 // endedRequest is the note about a request that ended.
 func endedRequest(act state.Act, images map[string]string, why string) promotion.Reason {
-	return promotion.Reasonf(promotion.RuleRequestEnded, "the request of %s for %s ended: %s", promotion.Actor(act), imagesText(images), why)
+	const ended = "the request of %s for %s ended: %s"
+	return promotion.Reasonf(promotion.RuleRequestEnded, ended, promotion.Actor(act), imagesText(images), why)
 }

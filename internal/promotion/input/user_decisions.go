@@ -127,7 +127,8 @@ func MovedBack(component string, from, to image.Version) promotion.Reason {
 // RejectedText describes the rejection, in a target, of the version that a move leads to.
 func RejectedText(s state.State, at promotion.Target, move promotion.Move, r state.Rejection) string {
 	if r.Blocked {
-		text := fmt.Sprintf("%s is blocked: the bot %s closed #%d on %s", promotion.TargetsText(move), promotion.Actor(r.Act), r.Number, promotion.Day(r.At))
+		const blocked = "%s is blocked: the bot %s closed #%d on %s"
+		text := fmt.Sprintf(blocked, promotion.TargetsText(move), promotion.Actor(r.Act), r.Number, promotion.Day(r.At))
 		return text + promotion.Because(r.Act)
 	}
 	text := fmt.Sprintf("%s was rejected by %s on %s", promotion.TargetsText(move), promotion.Actor(r.Act), promotion.Day(r.At))

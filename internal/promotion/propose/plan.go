@@ -324,8 +324,8 @@ func ordinal(n int) string {
 }
 
 // Queued returns the decisions as users see them: those that wait for the limit of open
-// pull requests have their position in the queue, and those that wait for another pull request have that. They stay proposed for everything that
-// depends on them.
+// pull requests have their position in the queue, and those that wait for another pull request have that. They
+// stay proposed for everything that depends on them.
 func Queued(decisions []promotion.Decision, proposals []Proposal) []promotion.Decision {
 	queued := map[promotion.Target]promotion.Decision{}
 	for _, p := range proposals {

@@ -143,7 +143,7 @@ func (p pulls) Create(ctx context.Context, draft scm.Draft) (made scm.PullReques
 	err = withWrite(p.story, "create", func() (err error) {
 		made, err = p.PullRequests.Create(ctx, draft)
 		if err == nil {
-			checkOneAboutEach(p.story, draft.Head)
+			checkOneAboutEach(ctx, p.story, draft.Head)
 		}
 		return err
 	})

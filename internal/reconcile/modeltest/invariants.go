@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -47,13 +48,13 @@ func checkOneOpenEach(s *story, open []scm.PullRequest) {
 
 // checkOneAboutEach checks, when promoter opened a pull request, that no other one of it is open about the same
 // application of the environment.
-func checkOneAboutEach(s *story, opened string) {
+func checkOneAboutEach(ctx context.Context, s *story, opened string) {
 	s.t.Helper()
 	if s.interleaved {
 		return
 	}
 	about := aboutIn(s, opened)
-	open, err := s.repo.PullRequests().Open(s.t.Context())
+	open, err := s.repo.PullRequests().Open(ctx)
 	if err != nil {
 		return // the forge fails in this run
 	}

@@ -15,7 +15,9 @@ import (
 // grants nothing: a request counts only if it is authentic, and only for a user whom the forge
 // authenticated and the server file names now. What cannot be asked is not bypassed, and is a
 // partial failure.
-func (r Reader) ReadBypasses(ctx context.Context, o promotion.Observation, failures *repo.Collector) map[promotion.Target][]promotion.Bypass {
+func (r Reader) ReadBypasses(
+	ctx context.Context, o promotion.Observation, failures *repo.Collector,
+) map[promotion.Target][]promotion.Bypass {
 	bypasses := map[promotion.Target][]promotion.Bypass{}
 	for target := range o.Targets {
 		record := o.State.At(state.Target(target))
