@@ -117,7 +117,8 @@ func RecordIn(
 			result.Unchanged = true
 			return result, err
 		}
-		targets, result.Targets, result.Promotions = wanted.targets, wanted.targets, wanted.promotions
+		targets = wanted.targets
+		result.Targets, result.Promotions = wanted.targets, wanted.promotions
 		changes = addRequests(targets, wanted.request)
 	case verb.Rollback:
 		changes, result, err = rollback(ctx, d, opened, targets[0], authority, result, act)

@@ -35,7 +35,8 @@ func rollback(
 		} else if back, result.Effects, err = r.rollbackOf(ctx, past, source, d.To, act); err != nil {
 			return nil, result, err
 		}
-		back.Act, back.Bypass, back.Automatic = act, d.Bypass, false
+		back.Act, back.Bypass = act, d.Bypass
+		back.Automatic = false
 		result.Images = back.Images
 		changes = append(changes, state.Rollback(state.Target(source), back))
 		past = past.With(changes...)
@@ -135,7 +136,8 @@ func (r repository) rollbackDownstream(
 		if err != nil {
 			return nil, fmt.Errorf("roll back %s downstream: %w", one.Name(), err)
 		}
-		one.To, one.Command, one.notes = back.Images, "", notes
+		one.To, one.notes = back.Images, notes
+		one.Command = ""
 		changes = append(changes, state.Rollback(state.Target(one.Target), back))
 	}
 	return changes, nil
@@ -145,7 +147,8 @@ func (r repository) rollbackDownstream(
 func downstreamTexts(all []Downstream) (lines []string) {
 	for _, one := range all {
 		if one.Command == "" {
-			lines = append(lines, fmt.Sprintf("%s has %s and is rolled back too, to %s", one.Name(), versionsOf(one.Images), versionsOf(one.To)))
+			const too = "%s has %s and is rolled back too, to %s"
+			lines = append(lines, fmt.Sprintf(too, one.Name(), versionsOf(one.Images), versionsOf(one.To)))
 			lines = append(lines, one.notes...)
 			continue
 		}

@@ -271,7 +271,8 @@ func (w *walker) join(before walked) bool {
 	w.found.Stays = append(w.found.Stays, stays...)
 	w.found.Next, w.found.Root = before.Next, before.Root
 	if len(w.found.Stays) > maxStays {
-		w.found.Stays, w.found.Next, w.found.Root = w.found.Stays[:maxStays], "", false
+		w.found.Stays = w.found.Stays[:maxStays]
+		w.found.Next, w.found.Root = "", false
 	}
 	w.open = len(w.at().Commits) > 0
 	return true

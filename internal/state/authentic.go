@@ -72,7 +72,8 @@ func Bookkeeping(current State) State {
 			continue
 		}
 		kept = kept.With(target, func(r *Record) {
-			r.Closings, r.Settled, r.Reopened = given.Closings, given.Settled, given.Reopened
+			r.Closings, r.Settled = given.Closings, given.Settled
+			r.Reopened = given.Reopened
 			r.CommentsFrom, r.ProcessedComments = given.CommentsFrom, given.ProcessedComments
 		})
 	}

@@ -312,7 +312,8 @@ func AddRequest(target Target, request Request) Change {
 	return at(target, func(r *Record) {
 		verified := r.Request != nil && !r.Request.By.Verified() && request.By.Verified()
 		if r.Request == nil || verified || !r.Request.Same(request) && !r.Request.pending(request) {
-			r.Request, r.EndedRequest, r.Failures = &request, nil, nil
+			r.Request, r.EndedRequest = &request, nil
+			r.Failures = nil
 			if r.Rollback != nil && r.Rollback.Automatic {
 				r.Rollback = nil
 			}

@@ -113,8 +113,9 @@ type elsewhereJSON struct {
 func (d inEffectJSON) misnamed(s state.State) inEffectJSON {
 	of := state.Target{Environment: d.Environment, Application: d.Application}
 	is := func(stop state.Stop) bool {
-		return stop.Of == of && string(stop.Kind) == string(d.Verb) && stop.Act.At.Equal(d.At) && stop.Act.By.Login == d.By.Login &&
-			stop.Rejection.Number == d.PullRequest && maps.Equal(stop.Rejection.Images, d.Images)
+		act := stop.Act.At.Equal(d.At) && stop.Act.By.Login == d.By.Login
+		rejects := stop.Rejection.Number == d.PullRequest && maps.Equal(stop.Rejection.Images, d.Images)
+		return stop.Of == of && string(stop.Kind) == string(d.Verb) && act && rejects
 	}
 	for _, stop := range s.Stops(time.Time{}) {
 		if !is(stop) {

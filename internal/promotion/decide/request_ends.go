@@ -59,8 +59,9 @@ func requestedEnds(in input.Target, component string) (promotion.Reason, bool) {
 	if len(in.Request.With) > 0 {
 		now := in.Registry().Explicit[component]
 		if now.Found && now.Err == nil && !promotion.SameRollout(now.Version, wanted) {
-			return promotion.Reasonf(promotion.RuleRequested, "tag moved: %s %s now points to %s instead of %s", component,
-				promotion.Label(wanted), promotion.ShortDigest(now.Version.Digest), promotion.ShortDigest(wanted.Digest)), true
+			const moved = "tag moved: %s %s now points to %s instead of %s"
+			points, was := promotion.ShortDigest(now.Version.Digest), promotion.ShortDigest(wanted.Digest)
+			return promotion.Reasonf(promotion.RuleRequested, moved, component, promotion.Label(wanted), points, was), true
 		}
 		return promotion.Reason{}, false
 	}

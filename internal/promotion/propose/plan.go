@@ -296,7 +296,8 @@ func (p *Proposal) isUrgent() bool {
 
 // wait lets a proposal wait for a reason that is no matter of its decisions.
 func (p *Proposal) wait(why promotion.Reason) {
-	p.Step, p.Reason, p.Land = StepWait, why, false
+	p.Step, p.Reason = StepWait, why
+	p.Land = false
 	if p.Open != nil {
 		p.Step = StepKeep
 	}

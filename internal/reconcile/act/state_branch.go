@@ -15,8 +15,9 @@ import (
 func (x *executor) recordPlan(ctx context.Context) error {
 	for _, d := range x.plan.Decisions {
 		if d.Ended != nil {
-			x.c.Log.InfoContext(ctx, "request ended", slog.String("environment", d.Environment), slog.String("application", d.Application),
-				slog.String("by", d.Ended.Request.By.Login), slog.String("reason", d.Ended.Reason.String()))
+			log := x.c.Log.With(slog.String("environment", d.Environment), slog.String("application", d.Application))
+			by, why := d.Ended.Request.By.Login, d.Ended.Reason.String()
+			log.InfoContext(ctx, "request ended", slog.String("by", by), slog.String("reason", why))
 		}
 	}
 	x.o = x.o.WithChanges(x.plan.StateChanges(x.o.Promotion, x.o.Now, x.skipReason)...)
