@@ -317,7 +317,7 @@ func TestReconcile_rewoundBranchWithSeals(t *testing.T) {
 			rewind(w, before)
 			w.memory.newest.Commit = strings.Repeat("1", 40)
 			for range 2 {
-				if report = w.reconcile(); !strings.Contains(report.Unusable, "was deleted or moved back") || !strings.Contains(report.Unusable, "promoter resume") {
+				if report = w.reconcile(); !strings.Contains(report.Unusable, "was deleted or moved back") || !strings.Contains(report.Unusable, "promoter confirm-state") {
 					t.Fatalf("unusable: %q, %+v", report.Unusable, report.Errors)
 				}
 			}
@@ -329,11 +329,13 @@ func TestReconcile_rewoundBranchWithSeals(t *testing.T) {
 			if report = w.reconcile(); report.Unusable == "" {
 				t.Error("a hold confirmed the branch")
 			}
-			if _, err := w.server().Clients.StateBranch().Record(t.Context(), "Resume", state.Resume(everywhere, w.act("over"))); fault.KindOf(err) != fault.Unauthorized {
-				t.Errorf("resumed everything without the right to confirm: %v", err)
+			if _, err := w.server().Clients.StateBranch().Record(t.Context(), "Resume", state.ResumeWithin(everywhere, w.act("over"))); fault.KindOf(err) != fault.Invalid {
+				t.Errorf("a resume of everything confirmed the branch: %v", err)
 			}
-			if recorded := w.decideWithKey(state.Resume(everywhere, w.act("checked"))); !recorded.Confirmed || !recorded.Written {
-				t.Errorf("recorded %+v", recorded)
+			for _, want := range []bool{true, false} {
+				if confirmed, err := w.server().Clients.StateBranch().Confirm(t.Context(), "Confirm"); confirmed != want || err != nil {
+					t.Errorf("confirmed %v, want %v: %v", confirmed, want, err)
+				}
 			}
 			wantReason(t, w.reconcile(), "dev", "again")
 			w.calm()

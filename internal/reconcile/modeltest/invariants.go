@@ -229,7 +229,7 @@ func checkMove(s *story, target string, commit repo.Commit, before, after string
 		s.t.Errorf("%s got %s, which was never released", target, after)
 	case stopped && !s.interleaved && !mayResume(s, held):
 		s.t.Errorf("%s got %s while it was on hold: %v", target, after, held)
-	case rejected && !s.interleaved && !resumedSince(s, target, rejection.At):
+	case rejected && !s.interleaved && !allowedSince(s, target, rejection.At):
 		s.t.Errorf("%s got %s, which was rejected: %v", target, after, rejection)
 	case returned && s.held[target][after] && (!s.refused[target][after] || s.interleaved):
 	case is <= s.minorOf[before] && !named && s.interleaved && s.held[target][after]:
