@@ -229,7 +229,7 @@ func TestReconcile_revertBeforeTheNextLanding(t *testing.T) {
 	w.pushAndRun(web, "1.2.0")
 	w.holds("dev", "1.2.0 1.0.0")
 	w.Clock.Add(time.Minute)
-	w.decide(unrejectOf(w, "staging"))
+	w.decide(state.Resume(in("staging"), w.act("")))
 	wantReason(t, w.run(), "staging", "soak")
 	w.holds("staging", "1.0.0 1.0.0")
 	w.Clock.Add(2 * time.Hour)

@@ -302,7 +302,7 @@ func checkParent(s *story, target string, parent parent, commit repo.Commit, mov
 		together = moved
 	} else {
 		for _, reference := range moved {
-			if rejection, rejected := rejectedIn(s, parent.target, reference); rejected && !resumedSince(s, parent.target, rejection.At) {
+			if rejection, rejected := rejectedIn(s, parent.target, reference); rejected && !allowedSince(s, parent.target, rejection.At) {
 				s.t.Errorf("%s got %s, which was rejected in %s: %v", target, reference, parent.target, rejection)
 			}
 		}
