@@ -384,6 +384,16 @@ func (s *story) command() {
 	}
 }
 
+// resumedSince reports whether a comment may resume a target, and with it end what stopped it before.
+func resumedSince(s *story, target string, decided time.Time) bool {
+	for wide, at := range s.resumes {
+		if within(target, wide) && !decided.After(at) {
+			return true
+		}
+	}
+	return false
+}
+
 // allowedSince reports whether a comment may allow what users rejected in a target before.
 func allowedSince(s *story, target string, decided time.Time) bool {
 	for wide, at := range s.unrejects {
