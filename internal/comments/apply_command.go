@@ -403,7 +403,7 @@ func (r Reader) unrejections(
 	return changes, "", nil
 }
 
-// rollbacks returns the changes that take back what a merged pull request brought, or the reason why there are none.
+// rollbacks returns the changes that revert what a merged pull request brought, or the reason why there are none.
 func (r Reader) rollbacks(
 	ctx context.Context, o Observed, about pullRequestTargets, act state.Act,
 ) (changes []state.Change, reason string, err error) {
