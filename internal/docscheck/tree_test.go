@@ -51,6 +51,9 @@ func load(files fs.FS) (tree, error) {
 	t.verbs["completion"] = true // cobra's own
 	decisions, err := t.words(regexp.MustCompile(`\bnew(?:Decide|ImageDecision)\(system, verb\.(\w+)\)`), sources...)
 	for name := range decisions {
+		if name == "ConfirmState" {
+			name = "confirm-state"
+		}
 		t.verbs[strings.ToLower(name)] = true
 	}
 	return t, err

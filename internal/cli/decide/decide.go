@@ -133,8 +133,8 @@ func NewPromote(system console.System) *cobra.Command {
 	command, flags := newDecide(system, verb.Promote)
 	command.Short = "Request a promotion to an environment with propose: manual"
 	command.Long = `promote requests what waits in an environment with propose: manual, for one application
-or with --all for each of them: exactly the versions that it prints. If they can no longer come, the
-request ends, and the log and 'promoter explain' have the reason. With --with, promoter uses the
+or with --all for each of them: exactly the versions that it prints. If they can no longer come,
+the request ends, and the log and 'promoter explain' have the reason. With --with, promoter uses the
 given versions instead of those of the parent environments; it queries the registry for their
 digests. Conditions and gates still apply.
 
@@ -165,9 +165,9 @@ func NewRollback(system console.System) *cobra.Command {
 	command, flags := newDecide(system, verb.Rollback)
 	command.Short = "Roll back to the previous versions, and hold"
 	command.Long = `rollback requests the versions that the target had before the current ones, or with --all each
-application of the environment, from the history of its branch, whatever is the name of the user who wrote them, and holds the target until
-'promoter resume'. It never returns to versions that were rolled back, reverted, or rejected, or
-that failed: a second rollback changes nothing.
+application of the environment, from the history of its branch, whatever is the name of the user
+who wrote them, and holds the target until 'promoter resume'. It never returns to versions that
+were rolled back, reverted, or rejected, or that failed: a second rollback changes nothing.
 
 With --to, it requests the versions that the target had in a commit of its branch, or a snapshot
 that it had, by the ID that 'promoter explain' printed. A tag that points to another digest since
