@@ -132,9 +132,9 @@ Exit codes: 0 confirmed, or nothing to confirm; 1 not confirmed.`
 func NewPromote(system console.System) *cobra.Command {
 	command, flags := newDecide(system, verb.Promote)
 	command.Short = "Request a promotion to an environment with propose: manual"
-	command.Long = `promote requests what waits in an environment with propose: manual, for one application
-or with --all for each of them: exactly the versions that it prints. If they can no longer come,
-the request ends, and the log and 'promoter explain' have the reason. With --with, promoter uses the
+	command.Long = `promote requests what waits in an environment with propose: manual, for one application or with
+--all for each of them: exactly the versions that it prints. If they can no longer come, the
+request ends, and the log and 'promoter explain' have the reason. With --with, promoter uses the
 given versions instead of those of the parent environments; it queries the registry for their
 digests. Conditions and gates still apply.
 
