@@ -29,7 +29,7 @@ func rolledBack(s state.State, target promotion.Target) (back *state.RolledBack,
 		if err != nil {
 			return nil, nil // promoter did not write it: a new rollback replaces it
 		}
-		if _, rejected := s.Rejected(at, to.Repository, image.Version{Tag: to.Tag, Digest: to.Digest}); rejected {
+		if _, rejected := s.Rejected(at, to.Repository, to.Version()); rejected {
 			return nil, nil
 		}
 		versions = append(versions, version(component, to))

@@ -49,7 +49,7 @@ func resolveImage(ctx context.Context, d Decision, r repository, text string) (c
 		}
 		reference.Digest = version.Digest
 	}
-	version := image.Version{Tag: reference.Tag, Digest: reference.Digest}
+	version := reference.Version()
 	return component, promotion.Pinned{Repository: reference.Repository, Version: version}, nil
 }
 

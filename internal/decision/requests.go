@@ -167,7 +167,7 @@ func sameImages(a, b map[string]string) bool {
 		x, err := image.Parse(a)
 		y, other := image.Parse(b)
 		return err == nil && other == nil &&
-			promotion.SameRollout(image.Version{Tag: x.Tag, Digest: x.Digest}, image.Version{Tag: y.Tag, Digest: y.Digest})
+			promotion.SameRollout(x.Version(), y.Version())
 	}
 	return maps.EqualFunc(a, b, same)
 }

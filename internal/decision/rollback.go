@@ -94,7 +94,7 @@ func downstream(o promotion.Observation, r repository, source promotion.Target) 
 	}
 	var found []Downstream
 	for _, one := range o.Descendants(source, state.Leaving{Act: back.Act, From: back.From}) {
-		if r.covers(one.Target) && !leavesAll(o.State.Leaving(state.Target(one.Target)), one.Images) {
+		if r.covers(one.Target) && !leavesAll(o.State.At(state.Target(one.Target)).Leaving(), one.Images) {
 			command := "promoter rollback --env " + one.Environment + one.ApplicationFlag()
 			found = append(found, Downstream{Target: one.Target, Images: one.Images, Command: command})
 		}
@@ -107,7 +107,7 @@ func leavesAll(leaving []state.Leaving, images map[string]string) bool {
 	for _, text := range images {
 		has, err := image.Parse(text)
 		left := func(l state.Leaving) bool {
-			return l.Covers(has.Repository, image.Version{Tag: has.Tag, Digest: has.Digest})
+			return l.Covers(has.Repository, has.Version())
 		}
 		if err != nil || !slices.ContainsFunc(leaving, left) {
 			return false

@@ -72,6 +72,9 @@ func cutTag(s string) (name, tag string, found bool) {
 	return s, "", false
 }
 
+// Version returns the tag and the digest of the reference.
+func (r Reference) Version() Version { return Version{Tag: r.Tag, Digest: r.Digest} }
+
 // String returns the text that was parsed.
 func (r Reference) String() string {
 	text := r.Name

@@ -11,32 +11,32 @@ import (
 	"promoter/internal/state"
 )
 
-// This file puts the landings of a target into the stays of its files, adds what users wrote in between, and finds
+// This file puts the landings of a target into the periods of its files, adds what users wrote in between, and finds
 // since when each of them was there.
 
-// deployed is a landing with the stay of the files that it is part of.
+// deployed is a landing with the period of the files that it is part of.
 type deployed struct {
 	promotion.Landing
-	stay int // its index; negative: it is older than those that are known
+	period int // its index; negative: it is older than those that are known
 }
 
-// place finds the stays of landings, newest first. A commit that touched no file of the target belongs
-// to the stay of the landing after it.
+// place finds the periods of landings, newest first. A commit that touched no file of the target belongs
+// to the period of the landing after it.
 func place(found []promotion.Landing, w walked) []deployed {
 	placed := make([]deployed, len(found))
 	oldest := -1
 	for i, l := range found {
 		placed[i] = deployed{l, w.of(l.Commit)}
-		if placed[i].stay >= 0 {
+		if placed[i].period >= 0 {
 			oldest = i
 		}
 	}
 	at := 0
 	for i := range placed[:oldest+1] {
-		if placed[i].stay < 0 {
-			placed[i].stay = at
+		if placed[i].period < 0 {
+			placed[i].period = at
 		}
-		at = placed[i].stay
+		at = placed[i].period
 	}
 	return placed
 }
@@ -46,7 +46,7 @@ func place(found []promotion.Landing, w walked) []deployed {
 func (t targetReader) currentFirst(found []promotion.Landing, w walked) []deployed {
 	var landings []deployed
 	for _, l := range place(found, w) {
-		if n := len(landings); n > 0 && landings[n-1].stay == l.stay && landings[n-1].Snapshot.ID() == l.Snapshot.ID() {
+		if n := len(landings); n > 0 && landings[n-1].period == l.period && landings[n-1].Snapshot.ID() == l.Snapshot.ID() {
 			landings[n-1] = l // the oldest contiguous commit that contains it
 			continue
 		}
@@ -56,26 +56,26 @@ func (t targetReader) currentFirst(found []promotion.Landing, w walked) []deploy
 	for i := range landings[:max(at, 0)] {
 		landings[i].Reverted = true
 	}
-	landings = t.withStays(landings, w)
+	landings = t.withPeriods(landings, w)
 	for i := range landings {
 		l := &landings[i]
 		l.Reverted = l.Reverted || slices.ContainsFunc(landings[:i], func(later deployed) bool {
 			return goesBack(l.Landing, later.Snapshot) || goesBack(l.Landing, later.Before)
 		})
 		l.Earlier = slices.ContainsFunc(landings[i+1:], func(older deployed) bool {
-			return older.stay != l.stay && sameVersions(l.Snapshot, older.Snapshot)
+			return older.period != l.period && sameVersions(l.Snapshot, older.Snapshot)
 		})
 	}
 	return landings
 }
 
-// withStays adds the stays that no landing began: a user wrote their versions. What is no snapshot only
+// withPeriods adds the periods that no landing began: a user wrote their versions. What is no snapshot only
 // ends the one before it.
-func (t targetReader) withStays(landings []deployed, w walked) []deployed {
+func (t targetReader) withPeriods(landings []deployed, w walked) []deployed {
 	var all []deployed
-	for i, s := range w.Stays {
+	for i, s := range w.Periods {
 		n := 0
-		for n < len(landings) && landings[n].stay == i {
+		for n < len(landings) && landings[n].period == i {
 			n++
 		}
 		brought := landings[:n]
@@ -92,10 +92,10 @@ func (t targetReader) withStays(landings []deployed, w walked) []deployed {
 			l.First = cmp.Or(s.first(), w.Next, l.Commit)
 			all = append(all, l)
 		}
-		all[len(all)-1].Landing.Unclear = !w.begins(i) || i+1 < len(w.Stays) && w.Stays[i+1].Unclear
+		all[len(all)-1].Landing.Unclear = !w.begins(i) || i+1 < len(w.Periods) && w.Periods[i+1].Unclear
 	}
 	for _, l := range landings {
-		l.First, l.stay = l.Commit, -1-len(all)
+		l.First, l.period = l.Commit, -1-len(all)
 		all = append(all, l)
 	}
 	return all
@@ -150,15 +150,15 @@ func goesBack(landed promotion.Landing, later promotion.Snapshot) bool {
 	return false
 }
 
-// times are since when stays were seen, according to what is recorded.
+// times are since when periods were seen, according to what is recorded.
 type times struct {
-	seen map[int]time.Time // by stay
-	// other is when something else than the current stay was last seen.
+	seen map[int]time.Time // by period
+	// other is when something else than the current period was last seen.
 	other time.Time
 }
 
-// observed finds the stays that recorded times are about. One that names its commit is about the stay that has
-// the commit. One of an earlier release is about the first stay that it can be about. A time does not count for what
+// observed finds the periods that recorded times are about. One that names its commit is about the period that has
+// the commit. One of an earlier release is about the first period that it can be about. A time does not count for what
 // came back to the same commit after something else was seen.
 func (t targetReader) observed(deployments []deployed, w walked) times {
 	const none = -1 << 30
@@ -169,11 +169,11 @@ func (t targetReader) observed(deployments []deployed, w walked) times {
 		at := none
 		for i := oldest; i >= 0 && at == none; i-- {
 			if isAbout(seen, deployments[i], w) {
-				at, oldest = deployments[i].stay, i
+				at, oldest = deployments[i].period, i
 			}
 		}
 		if at == none && seen.Commit != "" && k == len(recorded)-1 {
-			if i, found := t.stayAt(seen.Commit, w); found {
+			if i, found := t.periodAt(seen.Commit, w); found {
 				at = i
 			}
 		}
@@ -187,50 +187,50 @@ func (t targetReader) observed(deployments []deployed, w walked) times {
 	return found
 }
 
-// isAbout reports whether a recorded time is about the stay of a landing.
+// isAbout reports whether a recorded time is about the period of a landing.
 func isAbout(seen state.Seen, d deployed, w walked) bool {
 	switch {
 	case seen.Commit == "":
 		return d.Snapshot.ID() == seen.Snapshot
-	case d.stay >= 0 && slices.Contains(w.Stays[d.stay].Commits, seen.Commit):
+	case d.period >= 0 && slices.Contains(w.Periods[d.period].Commits, seen.Commit):
 		return true
 	default:
 		return d.First == seen.Commit
 	}
 }
 
-// stayAt returns the stay in which a commit is that need not have touched the files.
-func (t targetReader) stayAt(commit string, w walked) (int, bool) {
+// periodAt returns the period in which a commit is that need not have touched the files.
+func (t targetReader) periodAt(commit string, w walked) (int, bool) {
 	at := 0
 	for c, err := range repo.FirstParents(t.from.Objects, t.head(), maxWalked) {
 		switch {
-		case err != nil || at == len(w.Stays):
+		case err != nil || at == len(w.Periods):
 			return 0, false
 		case c.ID == commit:
 			return at, true
 		case c.ID == w.Next:
 			return 0, false
-		case c.ID == w.Stays[at].first():
+		case c.ID == w.Periods[at].first():
 			at++
 		}
 	}
 	return 0, false
 }
 
-// since returns since when each stay provably was there, and of which that is exact: the time of the merge that began it.
+// since returns since when each period provably was there, and of which that is exact: the time of the merge that began it.
 func (o times) since(deployments []deployed) (since map[int]time.Time, exact map[int]bool) {
 	since, exact = map[int]time.Time{}, map[int]bool{}
 	maps.Copy(since, o.seen)
 	for _, d := range deployments {
-		if d.At.IsZero() || d.stay == 0 && d.At.Before(o.other) { // something else was seen after the merge
+		if d.At.IsZero() || d.period == 0 && d.At.Before(o.other) { // something else was seen after the merge
 			continue
 		}
-		at, known := since[d.stay]
+		at, known := since[d.period]
 		switch {
 		case d.Commit == d.First:
-			since[d.stay], exact[d.stay] = d.At, true
-		case !exact[d.stay] && (!known || d.At.Before(at)):
-			since[d.stay] = d.At
+			since[d.period], exact[d.period] = d.At, true
+		case !exact[d.period] && (!known || d.At.Before(at)):
+			since[d.period] = d.At
 		}
 	}
 	return since, exact

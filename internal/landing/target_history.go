@@ -87,10 +87,11 @@ func (t targetReader) read(ctx context.Context, found landings, need targetNeed)
 	if err != nil {
 		return history, err
 	}
-	if err := t.mergedByUser(ctx, deployments, w); err != nil {
+	recorded := t.observed(deployments, w)
+	if err := t.mergedByUser(ctx, deployments, w, recorded); err != nil {
 		return history, err
 	}
-	history.landings, history.changes = t.periods(deployments, w)
+	history.landings, history.changes = t.periods(deployments, recorded)
 	return history, t.readChecks(ctx, history.landings)
 }
 
@@ -184,10 +185,11 @@ func (t targetReader) mergedPullRequests(ctx context.Context, found []promotion.
 		return nil, nil
 	}
 	if t.o.currentIndex(t.target, found) >= 0 {
-		_, recorded := t.observed(t.currentFirst(found, w), w).seen[0]
 		// The time matters to a child that soaks, or when the target was resumed.
-		matters := t.o.anyChild(t.target, soaks) || !t.o.Promotion.State.ResumedAt(state.Target(t.target)).IsZero()
-		if recorded || !matters {
+		if !t.o.anyChild(t.target, soaks) && t.o.Promotion.State.ResumedAt(state.Target(t.target)).IsZero() {
+			return nil, nil
+		}
+		if _, recorded := t.observed(t.currentFirst(found, w), w).seen[0]; recorded {
 			return nil, nil
 		}
 	}
@@ -223,8 +225,8 @@ func written(files promotion.Current) promotion.Snapshot {
 // beforeForms adds the snapshot that a user had written before promoter wrote it in another
 // form: it is the same one, and may have been seen before.
 func (t targetReader) beforeForms(ctx context.Context, landings []deployed) ([]deployed, error) {
-	last := -1 // of those that began the current stay
-	for last+1 < len(landings) && landings[last+1].stay == landings[0].stay {
+	last := -1 // of those that began the current period
+	for last+1 < len(landings) && landings[last+1].period == landings[0].period {
 		last++
 	}
 	if last < 0 || len(landings[last].Before) == 0 {
@@ -247,7 +249,7 @@ func (t targetReader) beforeForms(ctx context.Context, landings []deployed) ([]d
 	if err != nil || len(files.References) == 0 {
 		return landings, err
 	}
-	before := deployed{landings[last].Landing, landings[last].stay}
+	before := deployed{landings[last].Landing, landings[last].period}
 	before.Landing = promotion.Landing{Commit: before.Commit, First: before.First, Snapshot: written(files)}
 	if _, seen := t.o.Promotion.State.SeenSince(state.Target(t.target), before.Snapshot.ID()); !seen {
 		return landings, nil
@@ -258,16 +260,15 @@ func (t targetReader) beforeForms(ctx context.Context, landings []deployed) ([]d
 
 // periods fills in from when until when each landing was there, as far as there is proof: since it
 // was merged or first seen. The time of a merge is remembered where a child soaks.
-func (t targetReader) periods(deployments []deployed, w walked) ([]promotion.Landing, []state.Change) {
-	recorded := t.observed(deployments, w)
+func (t targetReader) periods(deployments []deployed, recorded times) ([]promotion.Landing, []state.Change) {
 	since, exact := recorded.since(deployments)
 	var changes []state.Change
 	landings := make([]promotion.Landing, len(deployments))
 	until := t.o.Now
 	for i, d := range deployments {
 		merged := !d.At.IsZero()
-		d.At = since[d.stay]
-		if _, known := recorded.seen[d.stay]; i == 0 && merged && !known && !d.At.IsZero() && t.o.anyChild(t.target, soaks) {
+		d.At = since[d.period]
+		if _, known := recorded.seen[d.period]; i == 0 && merged && !known && !d.At.IsZero() && t.o.anyChild(t.target, soaks) {
 			changes = append(changes, state.FirstSeen(state.Target(t.target), d.Snapshot.ID(), d.First, d.At))
 		}
 		if i > 0 {
@@ -285,7 +286,7 @@ func (t targetReader) endOf(d, next deployed, after promotion.Landing, until tim
 	if !after.At.IsZero() {
 		until = after.At
 	}
-	if exact[next.stay] || d.stay == next.stay {
+	if exact[next.period] || d.period == next.period {
 		return until
 	}
 	commit, err := t.from.Objects.Commit(after.First)

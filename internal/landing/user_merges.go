@@ -34,15 +34,15 @@ func mergedBranch(commit repo.Commit) string {
 
 // mergedByUser fills in when the pull request of a user brought the current versions, where a child soaks and nothing
 // else shows it.
-func (t targetReader) mergedByUser(ctx context.Context, deployments []deployed, w walked) error {
+func (t targetReader) mergedByUser(ctx context.Context, deployments []deployed, w walked, recorded times) error {
 	if t.o.Promotion.PushOnly || len(deployments) == 0 || !w.begins(0) || !t.o.anyChild(t.target, soaks) {
 		return nil
 	}
 	merged, _ := times{}.since(deployments)
-	if _, recorded := t.observed(deployments, w).seen[0]; recorded || !merged[0].IsZero() {
+	if _, known := recorded.seen[0]; known || !merged[0].IsZero() {
 		return nil
 	}
-	commit, err := t.from.Objects.Commit(w.Stays[0].first())
+	commit, err := t.from.Objects.Commit(w.Periods[0].first())
 	if err != nil {
 		return repo.IgnoreNotFound(err)
 	}

@@ -70,7 +70,7 @@ func (v verdict) before() promotion.Snapshot {
 	before := promotion.Snapshot{}
 	for component, text := range v.Before {
 		if was, err := image.Parse(text); err == nil {
-			before[component] = promotion.Pinned{Repository: was.Repository, Version: image.Version{Tag: was.Tag, Digest: was.Digest}}
+			before[component] = promotion.Pinned{Repository: was.Repository, Version: was.Version()}
 		}
 	}
 	return before

@@ -26,14 +26,14 @@ const (
 	maxWalked = 2000
 	// maxWrittenReads is how many times files are read for that, for all targets.
 	maxWrittenReads = 200
-	// maxStays is how many stays of a target are remembered, the newest.
-	maxStays = 50
+	// maxPeriods is how many periods of a target are remembered, the newest.
+	maxPeriods = 50
 )
 
-// stay is consecutive commits of a branch in which the files of a target have the same versions.
-type stay struct {
+// period is consecutive commits of a branch in which the files of a target have the same versions.
+type period struct {
 	// Commits are those that touched the files of the target, newest first. The last one brought the
-	// versions, if the stay begins there.
+	// versions, if the period begins there.
 	Commits []string `json:"commits"`
 	// Images are the versions by component, in the most complete form that the commits have.
 	Images map[string]string `json:"images,omitempty"`
@@ -43,19 +43,19 @@ type stay struct {
 }
 
 // first returns the oldest commit that is known to have the versions.
-func (s stay) first() string {
-	if len(s.Commits) == 0 {
+func (p period) first() string {
+	if len(p.Commits) == 0 {
 		return ""
 	}
-	return s.Commits[len(s.Commits)-1]
+	return p.Commits[len(p.Commits)-1]
 }
 
 // snapshot returns the versions.
-func (s stay) snapshot() promotion.Snapshot {
+func (p period) snapshot() promotion.Snapshot {
 	snapshot := promotion.Snapshot{}
-	for component, text := range s.Images {
+	for component, text := range p.Images {
 		if was, err := image.Parse(text); err == nil {
-			snapshot[component] = promotion.Pinned{Repository: was.Repository, Version: image.Version{Tag: was.Tag, Digest: was.Digest}}
+			snapshot[component] = promotion.Pinned{Repository: was.Repository, Version: was.Version()}
 		}
 	}
 	return snapshot
@@ -63,20 +63,20 @@ func (s stay) snapshot() promotion.Snapshot {
 
 // walked is what the files of a target had, back from a head.
 type walked struct {
-	Head  string `json:"head"`
-	Stays []stay `json:"stays"` // newest first
+	Head    string   `json:"head"`
+	Periods []period `json:"periods"` // newest first
 	// Next is the commit from which a later walk goes on. Empty: what is older is not needed.
 	Next string `json:"next,omitempty"`
 	// Root is set if the walk came to the first commit of the branch.
 	Root bool `json:"root,omitempty"`
 }
 
-// begins reports whether it is known where a stay begins.
-func (w walked) begins(i int) bool { return i < len(w.Stays)-1 || w.Root }
+// begins reports whether it is known where a period begins.
+func (w walked) begins(i int) bool { return i < len(w.Periods)-1 || w.Root }
 
-// of returns the index of the stay to which a commit belongs that touched the files; -1: none.
+// of returns the index of the period to which a commit belongs that touched the files; -1: none.
 func (w walked) of(commit string) int {
-	return slices.IndexFunc(w.Stays, func(s stay) bool { return slices.Contains(s.Commits, commit) })
+	return slices.IndexFunc(w.Periods, func(s period) bool { return slices.Contains(s.Commits, commit) })
 }
 
 // walked reads what the files of the target had: its current versions however old they are, as far
@@ -101,7 +101,7 @@ func (r Reader) loadWritten(key string) (w walked) {
 		return w
 	}
 	text, known := r.Memory.Load(key)
-	if !known || json.Unmarshal([]byte(text), &w) != nil {
+	if !known || json.Unmarshal([]byte(text), &w) != nil || len(w.Periods) == 0 {
 		return walked{}
 	}
 	return w
@@ -117,13 +117,13 @@ func (r Reader) storeWritten(ctx context.Context, key string, w walked) {
 	}
 }
 
-// walker walks back from the head of a branch. The last of the stays is the one at which it is.
+// walker walks back from the head of a branch. The last of the periods is the one at which it is.
 type walker struct {
 	t       targetReader
 	touches func(path string) bool
 	since   time.Time
 	found   walked
-	open    bool // the files before the oldest commit of the stay are not compared yet
+	open    bool // the files before the oldest commit of the period are not compared yet
 }
 
 // walkOn walks to the head of a walk of before, and goes on where that one met a limit. It walks again if
@@ -155,15 +155,15 @@ func (w *walker) start(head string) {
 	w.begin(w.t.o.Promotion.Targets[w.t.target])
 }
 
-// begin begins a stay with files.
+// begin begins a period with files.
 func (w *walker) begin(files promotion.Current) {
 	images, whole := imagesOf(files)
-	w.found.Stays = append(w.found.Stays, stay{Images: images, Unclear: !whole})
+	w.found.Periods = append(w.found.Periods, period{Images: images, Unclear: !whole})
 	w.open = false
 }
 
-// at returns the stay at which the walk is.
-func (w *walker) at() *stay { return &w.found.Stays[len(w.found.Stays)-1] }
+// at returns the period at which the walk is.
+func (w *walker) at() *period { return &w.found.Periods[len(w.found.Periods)-1] }
 
 // walk walks from a commit back to a known one, or as far as is needed. It reports whether it
 // met the known one.
@@ -197,7 +197,7 @@ func (w *walker) walk(ctx context.Context, from, known string) (met bool, err er
 			if on, err := w.compare(ctx, commit.Parents[0]); err != nil || !on {
 				return false, err
 			}
-			if len(w.found.Stays) > 1 {
+			if len(w.found.Periods) > 1 {
 				w.found.Next = ""
 				return false, nil
 			}
@@ -215,7 +215,7 @@ func (w *walker) touched(commit repo.Commit) (bool, error) {
 	return slices.ContainsFunc(changed, w.touches), err
 }
 
-// touch adds a commit to its stay. It returns false where the walk ends.
+// touch adds a commit to its period. It returns false where the walk ends.
 func (w *walker) touch(ctx context.Context, commit string) (bool, error) {
 	if on, err := w.compare(ctx, commit); err != nil || !on {
 		return false, err
@@ -227,7 +227,7 @@ func (w *walker) touch(ctx context.Context, commit string) (bool, error) {
 	return true, nil
 }
 
-// compare compares the files of the stay with those of an older commit, which the next one that touched
+// compare compares the files of the period with those of an older commit, which the next one that touched
 // them has too. It returns false where the walk ends.
 func (w *walker) compare(ctx context.Context, commit string) (bool, error) {
 	at := w.at()
@@ -242,11 +242,11 @@ func (w *walker) compare(ctx context.Context, commit string) (bool, error) {
 		return false, repo.IgnoreNotFound(err)
 	}
 	images, whole := imagesOf(files)
-	if w.t.continues(at, stay{Images: images, Unclear: !whole}) {
+	if continues(at, period{Images: images, Unclear: !whole}, w.t.moving) {
 		w.open = false
 		return true, nil
 	}
-	if len(w.found.Stays) == maxStays {
+	if len(w.found.Periods) == maxPeriods {
 		w.found.Next = ""
 		return false, nil
 	}
@@ -256,32 +256,32 @@ func (w *walker) compare(ctx context.Context, commit string) (bool, error) {
 
 // join adds what was found before at the commit where the walk is now. It returns false if that has other files.
 func (w *walker) join(before walked) bool {
-	stays := before.Stays
-	if len(stays) == 0 {
+	periods := before.Periods
+	if len(periods) == 0 {
 		return false
 	}
 	at := w.at()
 	touched := len(at.Commits) > 0
-	if w.t.continues(at, stays[0]) {
-		at.Commits = slices.Concat(at.Commits, stays[0].Commits)
-		stays = stays[1:]
+	if continues(at, periods[0], w.t.moving) {
+		at.Commits = slices.Concat(at.Commits, periods[0].Commits)
+		periods = periods[1:]
 	} else if !touched {
 		return false
 	}
-	w.found.Stays = append(w.found.Stays, stays...)
+	w.found.Periods = append(w.found.Periods, periods...)
 	w.found.Next, w.found.Root = before.Next, before.Root
-	if len(w.found.Stays) > maxStays {
-		w.found.Stays = w.found.Stays[:maxStays]
+	if len(w.found.Periods) > maxPeriods {
+		w.found.Periods = w.found.Periods[:maxPeriods]
 		w.found.Next, w.found.Root = "", false
 	}
 	w.open = len(w.at().Commits) > 0
 	return true
 }
 
-// continues reports whether an older stay has the versions of a newer one, maybe in another form. The
+// continues reports whether an older period has the versions of a newer one, maybe in another form. The
 // newer one then gets what only the older one has of them. What a moving tag was is known by its
 // digest alone.
-func (t targetReader) continues(newer *stay, older stay) bool {
+func continues(newer *period, older period, moving func(component string) bool) bool {
 	if newer.Unclear || older.Unclear || len(newer.Images) != len(older.Images) {
 		return false
 	}
@@ -292,7 +292,7 @@ func (t targetReader) continues(newer *stay, older stay) bool {
 		if !had || before.Repository != pinned.Repository || !promotion.SameRollout(before.Version, pinned.Version) {
 			return false
 		}
-		if (pinned.Version.Digest == "") != (before.Version.Digest == "") && t.moving(component) {
+		if (pinned.Version.Digest == "") != (before.Version.Digest == "") && moving(component) {
 			return false
 		}
 		if pinned.Version.Digest == "" {

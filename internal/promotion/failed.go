@@ -100,7 +100,7 @@ func holdsImages(files Current, images map[string]string) bool {
 	return !slices.ContainsFunc(files.References, func(r edit.Reference) bool {
 		text, named := images[r.Component]
 		was, err := image.Parse(text)
-		back := image.Version{Tag: was.Tag, Digest: was.Digest}
+		back := was.Version()
 		return named && (err != nil || !SameRollout(back, r.Version()))
 	})
 }

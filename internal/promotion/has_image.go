@@ -13,7 +13,7 @@ func HasImage(current Current, text string) bool {
 	if err != nil {
 		return false
 	}
-	version, found := image.Version{Tag: wanted.Tag, Digest: wanted.Digest}, false
+	version, found := wanted.Version(), false
 	for _, r := range current.References {
 		if r.Repository == wanted.Repository {
 			if !SameRollout(r.Version(), version) {

@@ -17,7 +17,7 @@ func (o *Observation) LeavingUpstream(target Target) []Leaving {
 	var followed map[string]bool // nearly always, nothing is rolled back
 	for _, environment := range o.Config.Ancestors(target.Environment) {
 		at := Target{environment, target.Application}
-		left := o.State.Leaving(state.Target(at))
+		left := o.State.At(state.Target(at)).Leaving()
 		if len(left) == 0 {
 			continue
 		}

@@ -141,7 +141,7 @@ func hasVersion(current promotion.Current, moved Changed) bool {
 		if r.Component != moved.Component || r.Repository != moved.Repository {
 			continue
 		}
-		if !promotion.SameRollout(image.Version{Tag: r.Tag, Digest: r.Digest}, moved.To) {
+		if !promotion.SameRollout(r.Version(), moved.To) {
 			return false
 		}
 		found = true

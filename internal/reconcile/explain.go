@@ -102,7 +102,7 @@ func (r *Reconciler) resolveAsked(ctx context.Context, paths []explain.Path, tex
 		if err != nil || wanted.Repository.String() != p.Registry.Repository || wanted.Tag == "" && wanted.Digest == "" {
 			continue
 		}
-		asked := explain.Asked{Repository: wanted.Repository, Version: image.Version{Tag: wanted.Tag, Digest: wanted.Digest}}
+		asked := explain.Asked{Repository: wanted.Repository, Version: wanted.Version()}
 		fact := promotion.Fact{Repository: wanted.Repository, Tag: wanted.Tag, Digest: wanted.Digest}
 		lookup := promotion.Lookup{Fact: fact, Component: p.Component, Created: true}
 		version, err := r.Clients.Registries.Resolve(ctx, lookup)

@@ -51,17 +51,6 @@ func (r *Reconciler) HistoryFromGit(ctx context.Context, since time.Time) (outco
 	return report, landed, err
 }
 
-// Before returns the state of a target to which a rollback returns: the previous one, or that
-// of a commit or a snapshot. It also returns what was observed.
-func (r *Reconciler) Before(ctx context.Context, target promotion.Target, named string) (landing.Earlier, promotion.Observation, error) {
-	past, err := r.Past(ctx)
-	if err != nil {
-		return landing.Earlier{}, past.o.Promotion, err
-	}
-	earlier, err := past.Before(ctx, target, named)
-	return earlier, past.o.Promotion, err
-}
-
 // Past is one observation in which the earlier states of several targets are found.
 type Past struct {
 	r *Reconciler
@@ -86,7 +75,8 @@ func (p Past) With(changes ...state.Change) Past {
 	return p
 }
 
-// Before returns the state of a target to which a rollback returns, as Reconciler.Before does.
+// Before returns the state of a target to which a rollback returns: the previous one, or that
+// of a commit or a snapshot.
 func (p Past) Before(ctx context.Context, target promotion.Target, named string) (landing.Earlier, error) {
 	if _, present := p.o.Promotion.Targets[target]; !present {
 		return landing.Earlier{}, fault.New(fault.NotFound, "%s has no files in %s", target.Application, target.Environment)

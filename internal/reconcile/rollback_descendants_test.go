@@ -26,7 +26,7 @@ environments:
 func (w *world) rollBack(environment string) state.RolledBack {
 	w.t.Helper()
 	target := promotion.Target(in(environment))
-	earlier, _, err := w.Reconciler().Before(w.t.Context(), target, "")
+	earlier, err := before(w.t, w.Reconciler(), target, "")
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"promoter/internal/identity"
 	"promoter/internal/image"
+	"promoter/internal/landing"
 	"promoter/internal/promotion"
 	"promoter/internal/reconcile"
 	"promoter/internal/reconcile/outcome"
@@ -85,7 +86,7 @@ func TestBefore_whateverIsTheAuthor(t *testing.T) {
 	target := promotion.Target{Environment: "dev", Application: "shop"}
 	back := func(named string) string {
 		t.Helper()
-		earlier, _, err := w.Reconciler().Before(t.Context(), target, named)
+		earlier, err := before(t, w.Reconciler(), target, named)
 		if err != nil {
 			return err.Error()
 		}
@@ -111,7 +112,7 @@ func TestBefore_whateverIsTheAuthor(t *testing.T) {
 		}
 	}
 	// It is carried out, because the commit proves it.
-	earlier, _, err := w.Reconciler().Before(t.Context(), target, "")
+	earlier, err := before(t, w.Reconciler(), target, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,8 +141,18 @@ func tagOnlyID(repository, tag string) string {
 // previousSnapshot returns the versions to which a rollback would return.
 func previousSnapshot(t *testing.T, r *reconcile.Reconciler, target promotion.Target) (promotion.Snapshot, error) {
 	t.Helper()
-	earlier, _, err := r.Before(t.Context(), target, "")
+	earlier, err := before(t, r, target, "")
 	return earlier.Snapshot, err
+}
+
+// before returns the state to which a rollback would return.
+func before(t *testing.T, r *reconcile.Reconciler, target promotion.Target, named string) (landing.Earlier, error) {
+	t.Helper()
+	past, err := r.Past(t.Context())
+	if err != nil {
+		return landing.Earlier{}, err
+	}
+	return past.Before(t.Context(), target, named)
 }
 
 func in(environment string) state.Target {

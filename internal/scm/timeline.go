@@ -13,11 +13,11 @@ type Timelines interface {
 	// Timeline lists when a pull request was closed and reopened, and by whom, in the order in which the
 	// forge recorded it. A merge is not among them. An account of which the forge shows that it is a bot
 	// is one, also if its name does not show it. Invalid: the forge has it in a form that cannot be read.
-	Timeline(ctx context.Context, number int) ([]Turn, error)
+	Timeline(ctx context.Context, number int) ([]TimelineEvent, error)
 }
 
-// Turn is one close or reopening of a pull request.
-type Turn struct {
+// TimelineEvent is one close or reopening of a pull request.
+type TimelineEvent struct {
 	State PullRequestState // StateClosed or StateOpen
 	By    identity.User    // zero: the account does not exist anymore
 	At    time.Time

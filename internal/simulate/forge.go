@@ -92,7 +92,7 @@ func (f *forge) HeadDeleted(ctx context.Context, number int) (time.Time, error) 
 }
 
 // Timeline implements scm.Timelines.
-func (f *forge) Timeline(ctx context.Context, number int) ([]scm.Turn, error) {
+func (f *forge) Timeline(ctx context.Context, number int) ([]scm.TimelineEvent, error) {
 	if timelines, can := f.Repository.(scm.Timelines); can && number < firstNumber {
 		return timelines.Timeline(ctx, number)
 	}

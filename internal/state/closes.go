@@ -78,17 +78,17 @@ func (r *Record) settle(closed Settled) {
 	}
 }
 
-// IsSettled reports whether a close of a pull request rejects nothing in a target, because it is recorded so.
+// IsSettled reports whether a close of a pull request rejects nothing, because it is recorded so.
 // A pull request may be closed again later.
-func (s State) IsSettled(target Target, number int, closed time.Time) bool {
-	return slices.ContainsFunc(s.At(target).Settled, func(one Settled) bool {
+func (r Record) IsSettled(number int, closed time.Time) bool {
+	return slices.ContainsFunc(r.Settled, func(one Settled) bool {
 		return one.Number == number && !utc(closed).After(utc(one.At))
 	})
 }
 
 // ReopenedFor reports whether a pull request with the same versions was opened again after a bot had closed it.
-func (s State) ReopenedFor(target Target, images map[string]string) (number int, reopened bool) {
-	for _, one := range s.At(target).Settled {
+func (r Record) ReopenedFor(images map[string]string) (number int, reopened bool) {
+	for _, one := range r.Settled {
 		if len(one.Images) > 0 && maps.Equal(one.Images, images) {
 			return one.Number, true
 		}
@@ -97,8 +97,8 @@ func (s State) ReopenedFor(target Target, images map[string]string) (number int,
 }
 
 // IsBlocked reports whether it is recorded that a bot closed a pull request again, whose versions are blocked since.
-func (s State) IsBlocked(target Target, number int, closed time.Time) bool {
-	return slices.ContainsFunc(s.At(target).Rejections, func(r Rejection) bool {
-		return r.Blocked && r.Number == number && !utc(closed).After(utc(r.At))
+func (r Record) IsBlocked(number int, closed time.Time) bool {
+	return slices.ContainsFunc(r.Rejections, func(x Rejection) bool {
+		return x.Blocked && x.Number == number && !utc(closed).After(utc(x.At))
 	})
 }

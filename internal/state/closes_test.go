@@ -52,10 +52,10 @@ func TestOverruled(t *testing.T) {
 			if left != test.left {
 				t.Errorf("%d images are left, want %d", left, test.left)
 			}
-			if got := s.IsSettled(test.at, 7, noon); got != test.settled {
+			if got := s.At(test.at).IsSettled(7, noon); got != test.settled {
 				t.Errorf("settled: %v", got)
 			}
-			if s.IsSettled(test.at, 7, noon.Add(time.Minute)) {
+			if s.At(test.at).IsSettled(7, noon.Add(time.Minute)) {
 				t.Error("a later close is settled")
 			}
 			again := apply(t, s, end)
@@ -71,20 +71,20 @@ func TestSettle_ofABot(t *testing.T) {
 	t.Parallel()
 	images := map[string]string{"web": "quay.io/acme/web:2.0.0@"}
 	s := apply(t, state.State{}, state.Settle(shop, state.Settled{Number: 7, At: noon, Images: images}))
-	if number, again := s.ReopenedFor(shop, images); !again || number != 7 {
+	if number, again := s.At(shop).ReopenedFor(images); !again || number != 7 {
 		t.Errorf("reopened for #%d, %v", number, again)
 	}
-	if _, again := s.ReopenedFor(shop, map[string]string{"web": "quay.io/acme/web:3.0.0@"}); again {
+	if _, again := s.At(shop).ReopenedFor(map[string]string{"web": "quay.io/acme/web:3.0.0@"}); again {
 		t.Error("another version was reopened")
 	}
 	s = apply(t, s, state.Settle(shop, state.Settled{Number: 8, At: noon})) // by a user
-	if _, again := s.ReopenedFor(shop, nil); again {
+	if _, again := s.At(shop).ReopenedFor(nil); again {
 		t.Error("what a user settled was reopened")
 	}
 	blocked := closeOf(9, noon, images)
 	blocked.Blocked = true
 	s = apply(t, s, state.Reject(shop, blocked))
-	if !s.IsBlocked(shop, 9, noon) || s.IsBlocked(shop, 9, noon.Add(time.Minute)) || s.IsBlocked(shop, 7, noon) {
+	if !s.At(shop).IsBlocked(9, noon) || s.At(shop).IsBlocked(9, noon.Add(time.Minute)) || s.At(shop).IsBlocked(7, noon) {
 		t.Error("what is blocked is wrong")
 	}
 	if got := s.Rejecting(); len(got) != 1 || got[0] != shop {

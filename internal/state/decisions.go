@@ -81,7 +81,7 @@ func (m Moved) applies() Applies { return Applies{As: m.Of, How: m.How, Gone: m.
 func (s State) held(target Target, now time.Time, frozen bool) (Held, bool) {
 	for scope := range target.scopes() {
 		if scope == target { // what was made for another name is wider: a rollback here has no effect on it
-			if held, stopped := s.heldElsewhere(target, now, frozen); stopped {
+			if held, stopped := heldElsewhere(s.Moved(target), now, frozen); stopped {
 				return held, true
 			}
 		}
@@ -99,9 +99,9 @@ func (s State) held(target Target, now time.Time, frozen bool) (Held, bool) {
 	return Held{}, false
 }
 
-// heldElsewhere returns the hold or freeze that was made for another name and stops a target.
-func (s State) heldElsewhere(target Target, now time.Time, frozen bool) (Held, bool) {
-	for _, m := range s.Moved(target) {
+// heldElsewhere returns the hold or freeze among decisions that stop a target under another name.
+func heldElsewhere(moved []Moved, now time.Time, frozen bool) (Held, bool) {
+	for _, m := range moved {
 		switch {
 		case m.Kind == KindFreeze && !frozen && (m.Until == nil || m.Until.After(now)):
 			return Held{Act: m.Act, Freeze: true, Target: m.Of, Until: m.Until, Applies: m.applies()}, true
@@ -167,15 +167,17 @@ func Reject(target Target, rejection Rejection) Change {
 			return s
 		}
 		return s.With(target, func(r *Record) {
-			same := func(x Rejection) bool {
-				return x.Number == rejection.Number && x.Form == rejection.Form && x.Rollback == rejection.Rollback &&
-					x.MovedBack == rejection.MovedBack && maps.Equal(x.Images, rejection.Images)
-			}
-			if !slices.ContainsFunc(r.Rejections, same) {
+			if !slices.ContainsFunc(r.Rejections, rejection.rejectsAs) {
 				r.Rejections = append(r.Rejections, rejection)
 			}
 		})
 	}
+}
+
+// rejectsAs reports whether another decision rejects the same for the same cause.
+func (r Rejection) rejectsAs(other Rejection) bool {
+	return r.Number == other.Number && r.Form == other.Form && r.Rollback == other.Rollback &&
+		r.MovedBack == other.MovedBack && maps.Equal(r.Images, other.Images)
 }
 
 // Rejected returns the rejection of a version in a target, by its digest or, where one

@@ -131,7 +131,7 @@ func (s State) Diff(before State) map[string][]byte {
 // Changed returns the targets whose records differ from those of a state before, or to which other decisions apply
 // under other names, in no order.
 func (s State) Changed(before State) (changed []Target) {
-	changed = s.movedDiffer(before)
+	changed = movedDiffer(s, before)
 	for target, record := range s.records.all() {
 		if old, exists := before.records.find(target); !exists || !reflect.DeepEqual(old, record) {
 			changed = append(changed, target)

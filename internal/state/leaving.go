@@ -19,15 +19,14 @@ func (l Leaving) Covers(repository image.Repository, version image.Version) bool
 	return anyCovers(slices.Values(l.From), repository, version)
 }
 
-// Leaving returns what a target is leaving. A rollback by promoter itself ends when the versions of before
+// Leaving returns what the target is leaving. A rollback by promoter itself ends when the versions of before
 // are there; what failed stays rejected, and counts until then and after.
-func (s State) Leaving(target Target) []Leaving {
-	record := s.At(target)
+func (r Record) Leaving() []Leaving {
 	var all []Leaving
-	if back := record.Rollback; back != nil && len(back.From) > 0 {
+	if back := r.Rollback; back != nil && len(back.From) > 0 {
 		all = append(all, Leaving{back.Act, back.From})
 	}
-	for _, rejection := range record.Rejections {
+	for _, rejection := range r.Rejections {
 		if rejection.Rollback {
 			from := make([]string, 0, len(rejection.Images))
 			for _, text := range rejection.Images {
@@ -50,7 +49,7 @@ func (r Record) stillLeaving(next RolledBack) []string {
 	returned := Rejection{Images: next.Images}
 	from = slices.DeleteFunc(from, func(text string) bool {
 		left, err := image.Parse(text)
-		return err == nil && returned.covers(left.Repository, image.Version{Tag: left.Tag, Digest: left.Digest})
+		return err == nil && returned.covers(left.Repository, left.Version())
 	})
 	slices.Sort(from)
 	return slices.Compact(from)

@@ -52,10 +52,7 @@ func (a Act) same(other Act) bool {
 	return a.By == other.By && a.At.Equal(other.At) && a.Reason == other.Reason
 }
 
-func (r Rejection) equal(other Rejection) bool {
-	return r.Act.same(other.Act) && r.Number == other.Number && r.Form == other.Form && r.Rollback == other.Rollback &&
-		r.MovedBack == other.MovedBack && maps.Equal(r.Images, other.Images)
-}
+func (r Rejection) equal(other Rejection) bool { return r.Act.same(other.Act) && r.rejectsAs(other) }
 
 // stops yields the decisions of a record that stop promotions.
 func (r Record) stops(of Target) iter.Seq[Stop] {
@@ -93,7 +90,7 @@ func (s State) Stops(now time.Time) []Stop {
 }
 
 // Unlocated returns the targets with decisions that have no location, and that a state before did not have, sorted.
-func (s State) Unlocated(before State) []Target {
+func Unlocated(s, before State) []Target {
 	var targets []Target
 	for of, record := range s.records.all() {
 		if of.Environment == All {
@@ -152,33 +149,33 @@ type Moved struct {
 	Gone bool // no target has the name of the decision anymore
 }
 
-// Misnamed are the decisions that do not only stop what has their name.
-type Misnamed struct {
+// Renamed are the decisions that do not only stop what has their name.
+type Renamed struct {
 	Targets map[Target][]Moved // that they stop under other names
 	Gone    []Stop             // whose target is gone, sorted
 }
 
-// WithMisnamed returns the state in which decisions also count under other names.
-func (s State) WithMisnamed(m Misnamed) State {
-	s.misnamed = &m
+// WithRenamed returns the state in which decisions also count under other names.
+func (s State) WithRenamed(m Renamed) State {
+	s.renamed = &m
 	return s
 }
 
 // Gone returns the decisions that are in effect although their target is gone, sorted.
 func (s State) Gone() []Stop {
-	if s.misnamed == nil {
+	if s.renamed == nil {
 		return nil
 	}
-	return s.misnamed.Gone
+	return s.renamed.Gone
 }
 
 // Elsewhere returns the targets that a decision stops under other names, sorted.
 func (s State) Elsewhere(stop Stop) []Target {
-	if s.misnamed == nil {
+	if s.renamed == nil {
 		return nil
 	}
 	var targets []Target
-	for target, all := range s.misnamed.Targets {
+	for target, all := range s.renamed.Targets {
 		if slices.ContainsFunc(all, func(m Moved) bool { return m.Stop.same(stop) }) {
 			targets = append(targets, target)
 		}
@@ -189,15 +186,15 @@ func (s State) Elsewhere(stop Stop) []Target {
 
 // Moved returns the decisions that stop a target under another name.
 func (s State) Moved(target Target) []Moved {
-	if s.misnamed == nil {
+	if s.renamed == nil {
 		return nil
 	}
-	return s.misnamed.Targets[target]
+	return s.renamed.Targets[target]
 }
 
-// stillMisnamed returns what is left after changes: decisions that ended count nowhere.
-func (s State) stillMisnamed() *Misnamed {
-	if s.misnamed == nil {
+// stillRenamed returns what is left after changes: decisions that ended count nowhere.
+func stillRenamed(s State) *Renamed {
+	if s.renamed == nil {
 		return nil
 	}
 	exists := func(stop Stop) bool {
@@ -208,25 +205,25 @@ func (s State) stillMisnamed() *Misnamed {
 		}
 		return false
 	}
-	left := Misnamed{Targets: map[Target][]Moved{}}
-	for target, all := range s.misnamed.Targets {
+	left := Renamed{Targets: map[Target][]Moved{}}
+	for target, all := range s.renamed.Targets {
 		kept := slices.DeleteFunc(slices.Clone(all), func(m Moved) bool { return !exists(m.Stop) })
 		if len(kept) > 0 {
 			left.Targets[target] = kept
 		}
 	}
-	left.Gone = slices.DeleteFunc(slices.Clone(s.misnamed.Gone), func(stop Stop) bool { return !exists(stop) })
+	left.Gone = slices.DeleteFunc(slices.Clone(s.renamed.Gone), func(stop Stop) bool { return !exists(stop) })
 	return &left
 }
 
-// movedDiffer returns the targets to which other decisions apply under other names than in a state before.
-func (s State) movedDiffer(before State) (changed []Target) {
+// movedDiffer returns the targets to which other decisions apply under other names in one state than in another.
+func movedDiffer(s, before State) (changed []Target) {
 	same := func(a, b Moved) bool { return a.Stop.same(b.Stop) && a.How == b.How && a.Gone == b.Gone }
 	for _, side := range [2][2]State{{s, before}, {before, s}} {
-		if side[0].misnamed == nil {
+		if side[0].renamed == nil {
 			continue
 		}
-		for target, all := range side[0].misnamed.Targets {
+		for target, all := range side[0].renamed.Targets {
 			if !slices.EqualFunc(all, side[1].Moved(target), same) {
 				changed = append(changed, target)
 			}

@@ -18,14 +18,14 @@ func location(files ...string) state.Location {
 	return state.Location{Files: files, Heads: map[string]string{"": digestA}}
 }
 
-// misnamed returns the state in which its decisions also stop production.
-func misnamed(s state.State) state.State {
-	m := state.Misnamed{Targets: map[state.Target][]state.Moved{}}
+// renamed returns the state in which its decisions also stop production.
+func renamed(s state.State) state.State {
+	m := state.Renamed{Targets: map[state.Target][]state.Moved{}}
 	for _, stop := range s.Stops(noon) {
 		m.Targets[production] = append(m.Targets[production], state.Moved{Stop: stop, How: state.HasFiles, Gone: true})
 		m.Gone = append(m.Gone, stop)
 	}
-	return s.WithMisnamed(m)
+	return s.WithRenamed(m)
 }
 
 // The location is recorded once, for decisions that have none and that the state before did not have.
@@ -33,10 +33,10 @@ func TestLocate_recordsWhereNewDecisionsAre(t *testing.T) {
 	t.Parallel()
 	before := apply(t, state.State{}, state.Hold(shop, act("ann", 1)), state.Reject(shop, reject(2, web2)))
 	after := apply(t, before, state.Reject(shop, reject(3, worker2)), state.Freeze("prod", act("bob", 4), nil), state.Hold(everyone, act("bob", 5)))
-	if got := after.Unlocated(before); !slices.Equal(got, []state.Target{prod, shop}) {
+	if got := state.Unlocated(after, before); !slices.Equal(got, []state.Target{prod, shop}) {
 		t.Errorf("unlocated: %v", got)
 	}
-	if got := after.Unlocated(after); len(got) > 0 {
+	if got := state.Unlocated(after, after); len(got) > 0 {
 		t.Errorf("unlocated since: %v", got)
 	}
 	located := apply(t, after, state.Locate(shop, location("a"), before), state.Locate(prod, location("b"), before))
@@ -49,7 +49,7 @@ func TestLocate_recordsWhereNewDecisionsAre(t *testing.T) {
 	if record := all.At(shop); record.Hold.Location.Files[0] != "c" || record.Rejections[1].Location.Files[0] != "a" {
 		t.Errorf("%+v", record)
 	}
-	if got := all.Unlocated(state.State{}); len(got) > 0 {
+	if got := state.Unlocated(all, state.State{}); len(got) > 0 {
 		t.Errorf("still unlocated: %v", got)
 	}
 	var files []string
@@ -77,14 +77,14 @@ func TestRead_ignoresALargeLocation(t *testing.T) {
 }
 
 // Holds, freezes, and rejections also count under another name, until they end; the widest first.
-func TestMisnamed_stopsUnderAnotherName(t *testing.T) {
+func TestRenamed_stopsUnderAnotherName(t *testing.T) {
 	t.Parallel()
 	web, err := image.Parse(web2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	version := image.Version{Tag: web.Tag, Digest: web.Digest}
-	s := misnamed(apply(t, state.State{}, state.Hold(shop, act("ann", 1)), state.Reject(shop, reject(2, web2))))
+	s := renamed(apply(t, state.State{}, state.Hold(shop, act("ann", 1)), state.Reject(shop, reject(2, web2))))
 	held, stopped := s.Held(production, noon)
 	if !stopped || held.Target != shop || held.Applies != (state.Applies{As: shop, How: state.HasFiles, Gone: true}) {
 		t.Errorf("held: %+v", held)
@@ -109,7 +109,7 @@ func TestMisnamed_stopsUnderAnotherName(t *testing.T) {
 	if held, _ := ended.Held(production, noon); held.Target != production || len(ended.Gone()) > 0 || len(ended.Moved(production)) > 0 {
 		t.Errorf("after a resume: %+v, %v", held, ended.Gone())
 	}
-	frozen := misnamed(apply(t, state.State{}, state.Freeze("prod", act("ann", 1), nil)))
+	frozen := renamed(apply(t, state.State{}, state.Freeze("prod", act("ann", 1), nil)))
 	if held, stopped := frozen.Held(production, noon); !stopped || !held.Freeze {
 		t.Errorf("frozen: %+v", held)
 	}
@@ -122,13 +122,13 @@ func TestMisnamed_stopsUnderAnotherName(t *testing.T) {
 func TestChanged_listsOtherNames(t *testing.T) {
 	t.Parallel()
 	s := apply(t, state.State{}, state.Hold(shop, act("ann", 1)))
-	for _, test := range [][2]state.State{{s, misnamed(s)}, {misnamed(s), s}} {
+	for _, test := range [][2]state.State{{s, renamed(s)}, {renamed(s), s}} {
 		if diff := cmp.Diff([]state.Target{production}, test[0].Changed(test[1]), cmpopts.SortSlices(func(a, b state.Target) bool { return a.String() < b.String() })); diff != "" {
 			t.Error(diff)
 		}
 	}
-	located := apply(t, misnamed(s), state.Locate(shop, location("a"), state.State{}))
-	if got := located.Changed(misnamed(s)); !slices.Equal(got, []state.Target{shop}) {
+	located := apply(t, renamed(s), state.Locate(shop, location("a"), state.State{}))
+	if got := located.Changed(renamed(s)); !slices.Equal(got, []state.Target{shop}) {
 		t.Errorf("with a location: %v", got)
 	}
 }

@@ -109,8 +109,8 @@ type State struct {
 	records *table
 	broken  map[Target]Problem
 	refused *[]Problem // set while Apply runs
-	// misnamed are the decisions that also count under other names. Nil: that was not asked for.
-	misnamed *Misnamed
+	// renamed are the decisions that also count under other names. Nil: that was not asked for.
+	renamed *Renamed
 }
 
 // Change is what one writer changes. It is pure, and applying it twice is applying it
@@ -179,7 +179,7 @@ func (s State) Apply(changes ...Change) (State, error) {
 	}
 	next.refused = nil
 	if len(changes) > 0 {
-		next.misnamed = next.stillMisnamed()
+		next.renamed = stillRenamed(next)
 	}
 	if len(refused) > 0 {
 		return next, fault.New(fault.Invalid, "%s: repair or delete the file on the branch", refused[0])

@@ -109,8 +109,8 @@ type elsewhereJSON struct {
 	Application string `json:"application"`
 }
 
-// misnamed returns the decision with what it stops under other names.
-func (d inEffectJSON) misnamed(s state.State) inEffectJSON {
+// renamed returns the decision with what it stops under other names.
+func (d inEffectJSON) renamed(s state.State) inEffectJSON {
 	of := state.Target{Environment: d.Environment, Application: d.Application}
 	is := func(stop state.Stop) bool {
 		act := stop.Act.At.Equal(d.At) && stop.Act.By.Login == d.By.Login
@@ -145,7 +145,7 @@ func decisionsInEffect(results []app.Result, now time.Time, selected func(state.
 					one.Repository = result.Repository
 					one.Environment = target.Environment
 					one.Application = target.Application
-					out.Decisions = append(out.Decisions, one.misnamed(decisions))
+					out.Decisions = append(out.Decisions, one.renamed(decisions))
 				}
 			}
 		}
@@ -210,13 +210,13 @@ func (d inEffectJSON) details() string {
 	var images []string
 	for component, text := range render.SortedPairs(d.Images) {
 		if parsed, err := image.Parse(strings.TrimSuffix(text, "@")); err == nil {
-			text = promotion.Label(image.Version{Tag: parsed.Tag, Digest: parsed.Digest})
+			text = promotion.Label(parsed.Version())
 		}
 		images = append(images, component+" "+text)
 	}
 	for _, text := range d.With {
 		if parsed, err := image.Parse(text); err == nil {
-			text = parsed.Repository.Familiar() + " " + promotion.Label(image.Version{Tag: parsed.Tag, Digest: parsed.Digest})
+			text = parsed.Repository.Familiar() + " " + promotion.Label(parsed.Version())
 		}
 		images = append(images, text)
 	}

@@ -68,6 +68,9 @@ func Rows() []input.Row {
 	return append(rows, otherConditions[:]...)
 }
 
+// Has reports whether a parent has conditions: without them, it passes on at once what it has.
+func Has(parent *setting.Parent) bool { return len(configuredConditions(parent)) > 0 }
+
 // configuredConditions returns the conditions of a parent, in the order of the table.
 func configuredConditions(parent *setting.Parent) []parentCondition {
 	var all []parentCondition

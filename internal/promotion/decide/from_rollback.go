@@ -80,7 +80,7 @@ func rollbackVersion(in input.Target, ref input.Ref, text string) (image.Version
 	if err != nil || to.Repository != ref.Repository {
 		return image.Version{}, false
 	}
-	return in.Registry().Facts.Describe(ref.Repository, image.Version{Tag: to.Tag, Digest: to.Digest}), true
+	return in.Registry().Facts.Describe(ref.Repository, to.Version()), true
 }
 
 // landedHere reports whether the image that a rollback names was in the target,
@@ -94,7 +94,7 @@ func landedHere(in input.Target, ref input.Ref, text string) bool {
 	}
 	if pinned, found := in.History().Restored(ref.Component); found && pinned.Repository == ref.Repository {
 		sameTag := pinned.Version.Digest == "" && wanted.Tag != "" && pinned.Version.Tag == wanted.Tag
-		if sameTag || promotion.SameRollout(pinned.Version, image.Version{Tag: wanted.Tag, Digest: wanted.Digest}) {
+		if sameTag || promotion.SameRollout(pinned.Version, wanted.Version()) {
 			return true
 		}
 	}

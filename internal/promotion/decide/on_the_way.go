@@ -3,6 +3,7 @@ package decide
 import (
 	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
+	"promoter/internal/promotion/condition"
 	"promoter/internal/promotion/gate"
 	"promoter/internal/promotion/input"
 )
@@ -67,8 +68,7 @@ func directSource(in input.Target) (promotion.Target, bool) {
 		return promotion.Target{}, false
 	}
 	for i := range in.Settings.After {
-		parent := &in.Settings.After[i]
-		if parent.Soak != 0 || parent.Healthy || len(parent.Checks) > 0 || parent.Tagged != "" {
+		if condition.Has(&in.Settings.After[i]) {
 			return promotion.Target{}, false
 		}
 	}

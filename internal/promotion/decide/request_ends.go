@@ -167,7 +167,7 @@ func imagesText(images map[string]string) string {
 	var texts []string
 	for _, component := range slices.Sorted(maps.Keys(images)) {
 		if parsed, err := image.Parse(images[component]); err == nil {
-			texts = append(texts, component+" "+promotion.Label(image.Version{Tag: parsed.Tag, Digest: parsed.Digest}))
+			texts = append(texts, component+" "+promotion.Label(parsed.Version()))
 		}
 	}
 	return strings.Join(texts, ", ")

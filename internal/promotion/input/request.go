@@ -86,7 +86,7 @@ func requestedIn(in Target, images map[string]string, component string) (image.V
 	if err != nil {
 		return image.Version{}, false
 	}
-	return in.obs.Facts.Describe(parsed.Repository, image.Version{Tag: parsed.Tag, Digest: parsed.Digest}), true
+	return in.obs.Facts.Describe(parsed.Repository, parsed.Version()), true
 }
 
 // leadsTo reports whether the target has exactly the images after the moves, and whether these bring no

@@ -72,7 +72,7 @@ func LeftUpstream(in Target, move promotion.Move) (promotion.Reason, bool) {
 func askedFor(in Target, move promotion.Move) (at time.Time) {
 	if back := in.Record().Rollback; back != nil && !back.Automatic {
 		if to, err := image.Parse(back.Images[move.Component]); err == nil && to.Repository == in.RepositoryOf(move.Component) &&
-			promotion.SameRollout(image.Version{Tag: to.Tag, Digest: to.Digest}, move.To) {
+			promotion.SameRollout(to.Version(), move.To) {
 			at = back.At
 		}
 	}

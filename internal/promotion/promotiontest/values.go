@@ -98,7 +98,7 @@ func SnapshotOfImages(t testing.TB, texts ...string) promotion.Snapshot {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s[component] = promotion.Pinned{Repository: parsed.Repository, Version: image.Version{Tag: parsed.Tag, Digest: parsed.Digest}}
+		s[component] = promotion.Pinned{Repository: parsed.Repository, Version: parsed.Version()}
 	}
 	return s
 }

@@ -27,7 +27,7 @@ type executor struct {
 	merged    map[string]string          // by branch, the commit of our last merge into it
 	written   map[string]map[string]bool // by branch, the files that were pushed to it
 	statusSet map[string]bool            // by commit, whether our status was set just now
-	about     map[string]map[string]bool // by branch, the applications in pull requests that we wrote, merged, or closed just now
+	about     contents                   // of the pull requests that we wrote, merged, or closed just now
 	landed    bool                       // see Done
 	again     bool
 }
@@ -38,7 +38,7 @@ func (a Actor) begin(o observe.Observation, made plan.Plan, lastAttempt bool) *e
 		describe: describe.Describer{Clients: a.Clients, Users: a.Users, Readers: a.Describe},
 		o:        o.Clone(), plan: made, failures: repo.Collect(o.Failures, lastAttempt),
 		merged: map[string]string{}, written: map[string]map[string]bool{}, statusSet: map[string]bool{},
-		about: map[string]map[string]bool{},
+		about: contents{},
 		again: o.Refreshed,
 	}
 }
@@ -113,27 +113,6 @@ func (x *executor) replan(ctx context.Context, open promotion.Open) (p propose.P
 		}
 	}
 	return p, false, nil
-}
-
-// openElsewhere returns the number of the open pull request that is about a target of a proposal too; 0: there is none.
-// The plan carries out first what gives the target up, which may have failed.
-func (x *executor) openElsewhere(p propose.Proposal) (number int, target promotion.Target) {
-	for _, d := range p.Decisions {
-		branch := p.Elsewhere(d)
-		about, known := x.about[branch]
-		if known && about[d.Application] || !known && propose.Carries(x.o.Promotion.Open, branch, d.Target) {
-			return x.o.Promotion.Open[branch].Number, d.Target
-		}
-	}
-	return 0, promotion.Target{}
-}
-
-// nowAbout notes what the pull request of a branch is about.
-func (x *executor) nowAbout(branch string, decisions []promotion.Decision) {
-	x.about[branch] = map[string]bool{}
-	for _, d := range decisions {
-		x.about[branch][d.Application] = true
-	}
 }
 
 // push pushes, and keeps where the branches are now.

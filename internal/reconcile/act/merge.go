@@ -60,7 +60,7 @@ func (x *executor) merge(ctx context.Context, effect outcome.Effect, files map[s
 	}
 	x.landed = true
 	effect.Action = outcome.ActionMerged
-	x.nowAbout(effect.Head, nil)
+	x.about.set(effect.Head, nil)
 	effect.Decisions = fresh.Decisions // with the users who approved
 	effect.Err = x.deleteHead(ctx, effect).Err
 	if merged.Commit != "" {

@@ -17,7 +17,7 @@ import (
 // refreshes its pull request. Then it merges what may be merged.
 func (x *executor) propose(ctx context.Context, effect outcome.Effect) outcome.Effect {
 	p := effect.Proposal
-	if number, target := x.openElsewhere(p); number != 0 {
+	if number, target := x.about.elsewhere(p, x.o.Promotion.Open); number != 0 {
 		effect.Step, effect.Reason = propose.StepWait, promotion.Reasonf(promotion.RuleForeign,
 			"waiting: pull request #%d is about %s too, and could not be updated", number, target.Name())
 		return effect
@@ -44,7 +44,7 @@ func (x *executor) propose(ctx context.Context, effect outcome.Effect) outcome.E
 		}
 	}
 	effect.Commit = x.o.Heads[p.Head]
-	x.nowAbout(p.Head, p.Decisions)
+	x.about.set(p.Head, p.Decisions)
 	if p.Open == nil {
 		return x.createPullRequest(ctx, effect)
 	}
@@ -159,6 +159,6 @@ func (x *executor) closePullRequest(ctx context.Context, effect outcome.Effect) 
 		return effect.Failed(fmt.Errorf("close pull request #%d: %w", effect.Number, err))
 	}
 	effect.Action = outcome.ActionClosed
-	x.nowAbout(effect.Head, nil)
+	x.about.set(effect.Head, nil)
 	return x.deleteHead(ctx, effect)
 }

@@ -78,7 +78,7 @@ func forgeTrailers(s *story) {
 	}
 	message := "Nice work\n\n"
 	for _, t := range promotion.Trailers(target.Environment, map[string]promotion.Snapshot{target.Application: {
-		"web": {Repository: parsed.Repository, Version: image.Version{Tag: parsed.Tag, Digest: parsed.Digest}},
+		"web": {Repository: parsed.Repository, Version: parsed.Version()},
 	}}, nil) {
 		message += fmt.Sprintf("%s: %s\n", t.Key, t.Value)
 	}

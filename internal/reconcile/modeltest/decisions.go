@@ -195,7 +195,7 @@ func leftUpstream(s *story, target, reference string) (state.Leaving, bool) {
 				continue
 			}
 			seen[parent.target] = true
-			for _, left := range s.stored.Leaving(targetOf(parent.target)) {
+			for _, left := range s.stored.At(targetOf(parent.target)).Leaving() {
 				ended := s.closed[parent.target] || resumedSince(s, parent.target, left.At)
 				if !ended && leaves(s, left, reference) && !askedSince(s, target, reference, left.At) {
 					return left, true

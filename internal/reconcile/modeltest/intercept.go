@@ -75,7 +75,7 @@ func (f ruledForge) Rules(ctx context.Context, branch string) (scm.Rules, error)
 }
 
 // Timeline implements scm.Timelines.
-func (f forge) Timeline(ctx context.Context, number int) ([]scm.Turn, error) {
+func (f forge) Timeline(ctx context.Context, number int) ([]scm.TimelineEvent, error) {
 	if err := beforeRequest(f.story, "timeline"); err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func snapshotOf(s *story, references ...string) promotion.Snapshot {
 		}
 		component := parsed.Repository.String()
 		snapshot[component[strings.LastIndex(component, "/")+1:]] = promotion.Pinned{
-			Repository: parsed.Repository, Version: image.Version{Tag: parsed.Tag, Digest: parsed.Digest},
+			Repository: parsed.Repository, Version: parsed.Version(),
 		}
 	}
 	return snapshot

@@ -238,7 +238,7 @@ func returnsTo(back state.RolledBack, snapshot promotion.Snapshot) bool {
 		}
 		to, err := image.Parse(text)
 		if err != nil || to.Repository != pinned.Repository ||
-			!promotion.SameRollout(image.Version{Tag: to.Tag, Digest: to.Digest}, pinned.Version) {
+			!promotion.SameRollout(to.Version(), pinned.Version) {
 			return false
 		}
 		same++
@@ -263,10 +263,9 @@ func isRecorded(o Observation, pr scm.PullRequest, branch promotion.Target, land
 		return c.ByUser && c.Number == pr.Number && !pr.ClosedAt.After(c.At)
 	})
 	return canceled || slices.ContainsFunc(landed, func(l promotion.Landed) bool {
-		target := state.Target(l.Target)
+		record := o.Promotion.State.At(state.Target(l.Target))
 		rejects := func(r state.Rejection) bool { return r.Number == pr.Number }
-		return o.Promotion.State.IsSettled(target, pr.Number, pr.ClosedAt) ||
-			slices.ContainsFunc(o.Promotion.State.At(target).Rejections, rejects)
+		return record.IsSettled(pr.Number, pr.ClosedAt) || slices.ContainsFunc(record.Rejections, rejects)
 	})
 }
 

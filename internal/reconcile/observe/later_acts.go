@@ -17,7 +17,7 @@ import (
 // reopened the pull request, merged it, or wrote the versions by hand. The files prove the latter two, for any
 // author. What users rejected explicitly stays.
 func endOverruled(ctx context.Context, c Clients, history landing.Reader, o Observation, failures *repo.Collector) (Observation, error) {
-	reopened := reopenings{c: c, o: o, own: ownPullRequests(o), last: map[int]scm.Turn{}}
+	reopened := reopenings{c: c, o: o, own: ownPullRequests(o), last: map[int]scm.TimelineEvent{}}
 	for _, target := range o.Promotion.State.Rejecting() {
 		for _, rejection := range o.Promotion.State.At(target).Rejections {
 			if !rejection.EndsByLaterActs(target) {
@@ -72,7 +72,7 @@ type reopenings struct {
 	c    Clients
 	o    Observation
 	own  []scm.PullRequest
-	last map[int]scm.Turn // the last turn of a user, by the number of the pull request
+	last map[int]scm.TimelineEvent // the last event of a user, by the number of the pull request
 }
 
 // allow reports whether the open pull request of a target ends a rejection, and from which branch it is. It is
@@ -86,14 +86,14 @@ func (r reopenings) allow(
 		if !landing.Covers(of, target) || !same && !r.proposes(pr, target, rejection) {
 			continue
 		}
-		turn, known := r.last[pr.Number]
+		last, known := r.last[pr.Number]
 		if !known {
-			if turn, err = r.lastTurn(ctx, pr, failures); err != nil {
+			if last, err = r.lastEvent(ctx, pr, failures); err != nil {
 				return false, pr.Head.Branch, err
 			}
-			r.last[pr.Number] = turn
+			r.last[pr.Number] = last
 		}
-		if turn.State == scm.StateOpen && (same || turn.At.After(rejection.At)) {
+		if last.State == scm.StateOpen && (same || last.At.After(rejection.At)) {
 			return true, pr.Head.Branch, nil
 		}
 	}
@@ -120,32 +120,32 @@ func (r reopenings) proposes(pr scm.PullRequest, target promotion.Target, reject
 	return false
 }
 
-// lastTurn returns the last turn of an open pull request that a user made. That it is open although it was
+// lastEvent returns the last event of an open pull request that a user made. That it is open although it was
 // closed shows that it was reopened: where the forge does not report who did, it was a user.
-func (r reopenings) lastTurn(ctx context.Context, pr scm.PullRequest, failures *repo.Collector) (scm.Turn, error) {
+func (r reopenings) lastEvent(ctx context.Context, pr scm.PullRequest, failures *repo.Collector) (scm.TimelineEvent, error) {
 	timelines, can := r.c.Forge.(scm.Timelines)
 	if !can {
-		return scm.Turn{State: scm.StateOpen}, nil
+		return scm.TimelineEvent{State: scm.StateOpen}, nil
 	}
-	turns, err := timelines.Timeline(ctx, pr.Number)
+	timeline, err := timelines.Timeline(ctx, pr.Number)
 	switch {
 	case fault.KindOf(err) == fault.Invalid:
 		failures.Add(fmt.Sprintf("who reopened #%d", pr.Number), err)
-		return scm.Turn{State: scm.StateOpen}, nil
+		return scm.TimelineEvent{State: scm.StateOpen}, nil
 	case err != nil:
-		return scm.Turn{}, fmt.Errorf("ask who reopened #%d: %w", pr.Number, err)
+		return scm.TimelineEvent{}, fmt.Errorf("ask who reopened #%d: %w", pr.Number, err)
 	}
-	if turn, found := lastOfUsers(turns, r.o); found || len(turns) > 0 {
-		return turn, nil
+	if last, found := lastOfUsers(timeline, r.o); found || len(timeline) > 0 {
+		return last, nil
 	}
-	return scm.Turn{State: scm.StateOpen}, nil
+	return scm.TimelineEvent{State: scm.StateOpen}, nil
 }
 
-// lastOfUsers returns the last turn that is neither by a bot nor by promoter.
-func lastOfUsers(turns []scm.Turn, o Observation) (last scm.Turn, found bool) {
-	for _, turn := range turns {
-		if !turn.By.Bot && !turn.By.Same(o.Info.Self) {
-			last, found = turn, true
+// lastOfUsers returns the last event that is neither by a bot nor by promoter.
+func lastOfUsers(timeline []scm.TimelineEvent, o Observation) (last scm.TimelineEvent, found bool) {
+	for _, event := range timeline {
+		if !event.By.Bot && !event.By.Same(o.Info.Self) {
+			last, found = event, true
 		}
 	}
 	return last, found
@@ -157,9 +157,9 @@ func lastOfUsers(turns []scm.Turn, o Observation) (last scm.Turn, found bool) {
 func closedByBot(
 	ctx context.Context, repository scm.Repository, o Observation, pr scm.PullRequest, landed []promotion.Landed, failures *repo.Collector,
 ) (by state.Act, changes []state.Change, err error) {
-	var turns []scm.Turn
+	var timeline []scm.TimelineEvent
 	if timelines, can := repository.(scm.Timelines); can {
-		turns, err = timelines.Timeline(ctx, pr.Number)
+		timeline, err = timelines.Timeline(ctx, pr.Number)
 	}
 	switch {
 	case fault.KindOf(err) == fault.Invalid: // as if the forge did not report it
@@ -167,21 +167,22 @@ func closedByBot(
 	case err != nil:
 		return by, nil, fmt.Errorf("ask who closed #%d before: %w", pr.Number, err)
 	}
-	if last, found := lastOfUsers(turns, o); found && last.State == scm.StateClosed {
+	if last, found := lastOfUsers(timeline, o); found && last.State == scm.StateClosed {
 		return state.Act{By: last.By, At: last.At}, nil, nil
 	}
 	for _, l := range landed {
 		at := state.Target(l.Target)
-		for _, rejection := range o.Promotion.State.At(at).Rejections {
+		record := o.Promotion.State.At(at)
+		for _, rejection := range record.Rejections {
 			if rejection.Number == pr.Number && !rejection.Blocked { // a user reopened it since
 				changes = append(changes, state.Overruled(at, rejection, rejection.Images))
 			}
 		}
-		if o.Promotion.State.IsSettled(at, pr.Number, pr.ClosedAt) || o.Promotion.State.IsBlocked(at, pr.Number, pr.ClosedAt) {
+		if record.IsSettled(pr.Number, pr.ClosedAt) || record.IsBlocked(pr.Number, pr.ClosedAt) {
 			continue
 		}
 		for _, one := range broughtBy(o, l) {
-			before, again := o.Promotion.State.ReopenedFor(at, one.images)
+			before, again := record.ReopenedFor(one.images)
 			if !again {
 				changes = append(changes, state.Settle(at, state.Settled{Number: pr.Number, At: pr.ClosedAt, Images: one.images}))
 				continue

@@ -44,7 +44,7 @@ func (r Reader) observe(ctx context.Context, start Start, failures *repo.Collect
 	if o, err = endOverruled(ctx, r.Clients, history, o, failures); err != nil {
 		return o, err
 	}
-	if o, err = withMisnamed(ctx, r.Clients, o.with(failures)); err != nil {
+	if o, err = withRenamed(ctx, r.Clients, o.with(failures)); err != nil {
 		return o, err
 	}
 
@@ -164,7 +164,7 @@ func (r Reader) Reread(ctx context.Context, o Observation, applications map[stri
 	// them again. An observation with other changes before, except that users overruled something, has no Entry, and is
 	// not read again.
 	again.Promotion.State = branch.Counts
-	if again, err = withMisnamed(ctx, r.Clients, again); err != nil {
+	if again, err = withRenamed(ctx, r.Clients, again); err != nil {
 		return again.Promotion, err
 	}
 	changes := slices.Concat(o.Changes[:o.overruled], o.Changes[o.learned:])

@@ -56,16 +56,16 @@ type pull struct {
 	reviews  []scm.Review
 	comments []scm.Comment
 	deleted  time.Time // its branch
-	turns    []scm.Turn
+	timeline []scm.TimelineEvent
 }
 
-// turn closes or reopens a pull request. The caller holds the lock.
-func (p *pull) turn(to scm.PullRequestState, by identity.User, at time.Time) {
+// record closes or reopens a pull request. The caller holds the lock.
+func (p *pull) record(to scm.PullRequestState, by identity.User, at time.Time) {
 	p.State, p.Closer, p.ClosedAt = to, by, at
 	if to == scm.StateOpen {
 		p.Closer, p.ClosedAt = identity.User{}, time.Time{}
 	}
-	p.turns = append(p.turns, scm.Turn{State: to, By: by, At: at})
+	p.timeline = append(p.timeline, scm.TimelineEvent{State: to, By: by, At: at})
 }
 
 // userNamed returns the account of a user. A login like LOGIN[bot] is that of a bot, and so is the robot of the suite.
@@ -138,7 +138,7 @@ func (f *Forge) update() {
 			if f.Deletes != "" {
 				by = userNamed(f.Deletes)
 			}
-			p.turn(scm.StateClosed, by, f.Now())
+			p.record(scm.StateClosed, by, f.Now())
 		case contains(f, branches[p.Base], head) && head != "":
 			p.State, p.ClosedAt = scm.StateMerged, f.Now()
 			p.Merged = scm.Merged{Commit: branches[p.Base], At: f.Now()}
@@ -293,7 +293,7 @@ func (f pulls) Edit(_ context.Context, number int, edit scm.Edit) error {
 			p.Body = *edit.Body
 		}
 		if edit.Closed != nil && *edit.Closed && p.State == scm.StateOpen {
-			p.turn(scm.StateClosed, Bot, f.Forge.Now())
+			p.record(scm.StateClosed, Bot, f.Forge.Now())
 		}
 		return nil
 	})
@@ -469,10 +469,10 @@ func (f *Forge) HeadDeleted(_ context.Context, number int) (time.Time, error) {
 }
 
 // Timeline implements scm.Timelines.
-func (f *Forge) Timeline(_ context.Context, number int) ([]scm.Turn, error) {
+func (f *Forge) Timeline(_ context.Context, number int) ([]scm.TimelineEvent, error) {
 	if err := failing(f, "timeline"); err != nil {
 		return nil, err
 	}
 	defer f.call("timeline")()
-	return slices.Clone(f.find(number).turns), nil
+	return slices.Clone(f.find(number).timeline), nil
 }

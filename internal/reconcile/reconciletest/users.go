@@ -23,7 +23,7 @@ func (f *Forge) ByHand(author, head, base string, own bool) int {
 // CloseByHand closes a pull request as a user, or as the bot LOGIN[bot].
 func (f *Forge) CloseByHand(number int, login string) {
 	defer f.call("by a user")()
-	f.find(number).turn(scm.StateClosed, userNamed(login), f.Now())
+	f.find(number).record(scm.StateClosed, userNamed(login), f.Now())
 }
 
 // Review adds a review of the current head. For a bot, LOGIN[bot], the forge does not
@@ -129,5 +129,5 @@ func (f *Forge) Reopen(number int, login string) {
 	defer f.call("by a user")()
 	p := f.find(number)
 	p.deleted = time.Time{}
-	p.turn(scm.StateOpen, userNamed(login), f.Now())
+	p.record(scm.StateOpen, userNamed(login), f.Now())
 }

@@ -26,19 +26,19 @@ type timelineEvent struct {
 }
 
 // Timeline reads the timeline of the pull request. A merge is an entry of another type.
-func (r *repository) Timeline(ctx context.Context, number int) ([]scm.Turn, error) {
+func (r *repository) Timeline(ctx context.Context, number int) ([]scm.TimelineEvent, error) {
 	events, err := r.timeline(ctx, number, time.Time{})
 	if err != nil {
 		return nil, explain(r.noun("timeline of pull request %d", number), err)
 	}
-	var turns []scm.Turn
+	var timeline []scm.TimelineEvent
 	states := map[string]scm.PullRequestState{"close": scm.StateClosed, "reopen": scm.StateOpen}
 	for _, event := range events { // oldest first
 		if state, turned := states[event.Type]; turned {
-			turns = append(turns, scm.Turn{State: state, By: r.forge.person(event.Poster), At: event.Created.UTC()})
+			timeline = append(timeline, scm.TimelineEvent{State: state, By: r.forge.person(event.Poster), At: event.Created.UTC()})
 		}
 	}
-	return turns, nil
+	return timeline, nil
 }
 
 // timeline lists the events of a pull request since a time, oldest first. The zero

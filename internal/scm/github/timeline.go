@@ -8,30 +8,30 @@ import (
 
 // Timeline reads the events of the pull request. An App needs no permission for them.
 // https://docs.github.com/en/rest/using-the-rest-api/issue-event-types
-func (r *repository) Timeline(ctx context.Context, number int) ([]scm.Turn, error) {
+func (r *repository) Timeline(ctx context.Context, number int) ([]scm.TimelineEvent, error) {
 	events, err := r.events(ctx, number)
 	if err != nil {
 		return nil, explain(r.noun("events of pull request %d", number), err)
 	}
 	merged := false
-	var turns []scm.Turn
+	var timeline []scm.TimelineEvent
 	for _, event := range events { // oldest first
-		turn := scm.Turn{By: r.forge.person(event.GetActor()), At: event.GetCreatedAt().UTC()}
+		entry := scm.TimelineEvent{By: r.forge.person(event.GetActor()), At: event.GetCreatedAt().UTC()}
 		switch event.GetEvent() {
 		case "closed":
-			turn.State = scm.StateClosed
+			entry.State = scm.StateClosed
 		case "reopened":
-			turn.State = scm.StateOpen
+			entry.State = scm.StateOpen
 		case "merged":
 			merged = true
 			continue
 		default:
 			continue
 		}
-		if turn.State == scm.StateClosed && merged { // of the merge
+		if entry.State == scm.StateClosed && merged { // of the merge
 			continue
 		}
-		turns = append(turns, turn)
+		timeline = append(timeline, entry)
 	}
-	return turns, nil
+	return timeline, nil
 }

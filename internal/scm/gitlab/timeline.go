@@ -13,7 +13,7 @@ import (
 
 // Timeline reads the state events of the merge request. A merge is one of another state.
 // https://docs.gitlab.com/api/resource_state_events/#list-project-merge-request-state-events
-func (r *repository) Timeline(ctx context.Context, number int) ([]scm.Turn, error) {
+func (r *repository) Timeline(ctx context.Context, number int) ([]scm.TimelineEvent, error) {
 	noun := r.noun("state events of merge request %d", number)
 	events, err := pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.StateEvent, *gogitlab.Response, error) {
 		options := &gogitlab.ListStateEventsOptions{ListOptions: page}
@@ -22,22 +22,22 @@ func (r *repository) Timeline(ctx context.Context, number int) ([]scm.Turn, erro
 	if err != nil {
 		return nil, explain(noun, err)
 	}
-	var turns []scm.Turn
+	var timeline []scm.TimelineEvent
 	states := map[gogitlab.EventTypeValue]scm.PullRequestState{"closed": scm.StateClosed, "reopened": scm.StateOpen}
 	for _, event := range events { // oldest first
 		state, turned := states[event.State]
 		if !turned {
 			continue
 		}
-		turn := scm.Turn{State: state, By: r.forge.personOf(event.User), At: rest.TimeOf(event.CreatedAt)}
-		if turn.By.Login != "" {
-			if turn.By.Bot, err = r.forge.isBot(ctx, turn.By, event.User.ID); err != nil {
+		entry := scm.TimelineEvent{State: state, By: r.forge.personOf(event.User), At: rest.TimeOf(event.CreatedAt)}
+		if entry.By.Login != "" {
+			if entry.By.Bot, err = r.forge.isBot(ctx, entry.By, event.User.ID); err != nil {
 				return nil, explain(noun, err)
 			}
 		}
-		turns = append(turns, turn)
+		timeline = append(timeline, entry)
 	}
-	return turns, nil
+	return timeline, nil
 }
 
 // IsBot implements scm.Bots. The names of some service accounts do not show what they are.
@@ -68,14 +68,14 @@ func (r *repository) HeadDeleted(ctx context.Context, number int) (time.Time, er
 	if closed.IsZero() {
 		return time.Time{}, nil
 	}
-	turns, err := r.Timeline(ctx, number)
+	timeline, err := r.Timeline(ctx, number)
 	if err != nil {
 		return time.Time{}, err
 	}
 	opened := rest.TimeOf(mr.CreatedAt) // the branch may have had another merge request before
-	for _, turn := range turns {
-		if turn.State == scm.StateOpen {
-			opened = turn.At
+	for _, entry := range timeline {
+		if entry.State == scm.StateOpen {
+			opened = entry.At
 		}
 	}
 	pushes, err := pages(rest.Everything, func(page gogitlab.ListOptions) ([]*gogitlab.ProjectEvent, *gogitlab.Response, error) {

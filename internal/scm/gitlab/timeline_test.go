@@ -21,9 +21,9 @@ func TestTimeline_serviceAccountIsABot(t *testing.T) {
 	number := made.People.Open(t, gitlabtest.Self, "promoter/prod/web", scmtest.Main, "Promote web")
 	made.People.Close(t, scmtest.Robot, number)
 	made.People.Reopen(t, scmtest.Ann, number)
-	turns, err := repo.(scm.Timelines).Timeline(t.Context(), number)
-	if err != nil || len(turns) != 2 || !turns[0].By.Bot || turns[1].By.Bot {
-		t.Errorf("turns %+v, %v", turns, err)
+	timeline, err := repo.(scm.Timelines).Timeline(t.Context(), number)
+	if err != nil || len(timeline) != 2 || !timeline[0].By.Bot || timeline[1].By.Bot {
+		t.Errorf("timeline %+v, %v", timeline, err)
 	}
 	for login, want := range map[string]bool{scmtest.Robot: true, scmtest.Ann: false, "unknown": false} {
 		bot, err := repo.(scm.Bots).IsBot(t.Context(), identity.User{Host: b.Host(), Login: login})

@@ -19,13 +19,13 @@ func turning() []condition {
 			hooks: func(b Bench) []any { return []any{b.People.Close, b.People.Reopen} },
 			run: func(t *testing.T, x *fixture) {
 				number := x.propose(t).Number
-				x.wantTurns(t, number)
+				x.wantTimeline(t, number)
 				x.People.Close(t, Ann, number)
 				x.People.Reopen(t, Bob, number)
 				yes := true
 				fatal(t, "close", x.repo.PullRequests().Edit(t.Context(), number, scm.Edit{Closed: &yes}))
 				x.People.Reopen(t, Ann, number)
-				x.wantTurns(t, number, scm.StateClosed, x.person(Ann), scm.StateOpen, x.person(Bob),
+				x.wantTimeline(t, number, scm.StateClosed, x.person(Ann), scm.StateOpen, x.person(Bob),
 					scm.StateClosed, x.repo.Info().Self, scm.StateOpen, x.person(Ann))
 			},
 		},
@@ -37,7 +37,7 @@ func turning() []condition {
 				x.People.Close(t, Ann, number)
 				x.People.Reopen(t, Bob, number)
 				x.People.Merge(t, Ann, number, "merge")
-				x.wantTurns(t, number, scm.StateClosed, x.person(Ann), scm.StateOpen, x.person(Bob))
+				x.wantTimeline(t, number, scm.StateClosed, x.person(Ann), scm.StateOpen, x.person(Bob))
 			},
 		},
 		{
@@ -73,21 +73,21 @@ func turning() []condition {
 	}
 }
 
-// wantTurns checks the timeline: a state and a user for each turn.
-func (x *fixture) wantTurns(t *testing.T, number int, want ...any) {
+// wantTimeline checks the timeline: a state and a user for each event.
+func (x *fixture) wantTimeline(t *testing.T, number int, want ...any) {
 	t.Helper()
 	timelines, can := x.repo.(scm.Timelines)
 	if !can {
 		t.Fatal("the forge has no timelines")
 	}
-	turns, err := timelines.Timeline(t.Context(), number)
-	if err != nil || len(turns) != len(want)/2 {
-		t.Fatalf("turns %+v, %v, want %v", turns, err, want)
+	timeline, err := timelines.Timeline(t.Context(), number)
+	if err != nil || len(timeline) != len(want)/2 {
+		t.Fatalf("timeline %+v, %v, want %v", timeline, err, want)
 	}
-	for i, turn := range turns {
+	for i, event := range timeline {
 		by, _ := want[2*i+1].(identity.User)
-		if turn.State != want[2*i] || !turn.By.Same(by) || turn.At.IsZero() || i > 0 && turn.At.Before(turns[i-1].At) {
-			t.Errorf("turn %d is %+v, want %v by %s", i, turn, want[2*i], by.Login)
+		if event.State != want[2*i] || !event.By.Same(by) || event.At.IsZero() || i > 0 && event.At.Before(timeline[i-1].At) {
+			t.Errorf("event %d is %+v, want %v by %s", i, event, want[2*i], by.Login)
 		}
 	}
 }

@@ -23,11 +23,11 @@ type Earlier interface {
 	Named(target Target) bool
 }
 
-// Misnamed returns the decisions that also stop targets under other names: those that have a file of the decision,
+// Renamed returns the decisions that also stop targets under other names: those that have a file of the decision,
 // and if no target has one, those that appeared since. Earlier returns what was there; false: it cannot be read, and
 // every target may have appeared since.
-func Misnamed(o Observation, now time.Time, earlier func(stop state.Stop) (Earlier, bool)) state.Misnamed {
-	found := state.Misnamed{Targets: map[state.Target][]state.Moved{}}
+func Renamed(o Observation, now time.Time, earlier func(stop state.Stop) (Earlier, bool)) state.Renamed {
+	found := state.Renamed{Targets: map[state.Target][]state.Moved{}}
 	stops := o.State.Stops(now)
 	if len(stops) == 0 {
 		return found

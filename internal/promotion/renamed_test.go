@@ -58,7 +58,7 @@ environments:
 `
 
 // What a decision stops under other names, from where its target was and what the repository has now.
-func TestMisnamed(t *testing.T) {
+func TestRenamed(t *testing.T) {
 	t.Parallel()
 	then := []string{"dev/shop dev/shop/a.yaml", "dev/blog dev/blog/a.yaml", "prod/shop prod/shop/a.yaml", "prod/blog prod/blog/a.yaml"}
 	before := past{
@@ -124,15 +124,15 @@ func TestMisnamed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for of, where := range promotion.Locations(observed(t, environmentsThen, then...), s.Unlocated(state.State{}), map[string]string{"main": "c1"}) {
+			for of, where := range promotion.Locations(observed(t, environmentsThen, then...), state.Unlocated(s, state.State{}), map[string]string{"main": "c1"}) {
 				if s, err = s.Apply(state.Locate(of, where, state.State{})); err != nil {
 					t.Fatal(err)
 				}
 			}
 			o := observed(t, test.text, test.now...)
 			o.State = s
-			found := promotion.Misnamed(o, act.At, func(state.Stop) (promotion.Earlier, bool) { return before, !test.unreadable })
-			s = s.WithMisnamed(found)
+			found := promotion.Renamed(o, act.At, func(state.Stop) (promotion.Earlier, bool) { return before, !test.unreadable })
+			s = s.WithRenamed(found)
 			for of, want := range map[state.Target]string{shop: test.shop, prod: test.prod} {
 				var got []string
 				for target, all := range found.Targets {
@@ -156,7 +156,7 @@ func TestMisnamed(t *testing.T) {
 }
 
 // Without a location, only the names show what a decision whose target is gone was about.
-func TestMisnamed_withoutALocation(t *testing.T) {
+func TestRenamed_withoutALocation(t *testing.T) {
 	t.Parallel()
 	now := []string{"dev/shop dev/shop/a.yaml", "dev/blog dev/blog/a.yaml", "prod/blog prod/blog/a.yaml"}
 	for of, want := range map[state.Target]string{
@@ -169,7 +169,7 @@ func TestMisnamed_withoutALocation(t *testing.T) {
 	} {
 		o := observed(t, environmentsThen, now...)
 		o.State, _ = state.State{}.Apply(state.Hold(of, state.Act{By: identity.User{Login: "ann"}}))
-		s := o.State.WithMisnamed(promotion.Misnamed(o, time.Time{}, nil))
+		s := o.State.WithRenamed(promotion.Renamed(o, time.Time{}, nil))
 		var got []string
 		for _, stop := range s.Stops(time.Time{}) {
 			for _, target := range s.Elsewhere(stop) {
@@ -183,7 +183,7 @@ func TestMisnamed_withoutALocation(t *testing.T) {
 }
 
 // Applications of components share files: their images distinguish them, under any name.
-func TestMisnamed_sharedFiles(t *testing.T) {
+func TestRenamed_sharedFiles(t *testing.T) {
 	t.Parallel()
 	text := "\nenvironments:\n  prod: {paths: [prod], applications: {by: component}}\n"
 	o := observed(t, text, "prod/web prod/values.yaml web", "prod/worker prod/values.yaml worker")
@@ -195,7 +195,7 @@ func TestMisnamed_sharedFiles(t *testing.T) {
 	act := state.Act{By: identity.User{Login: "ann"}, Location: &location}
 	now := observed(t, text, "prod/site prod/values.yaml web", "prod/worker prod/values.yaml worker")
 	now.State, _ = state.State{}.Apply(state.Hold(web, act))
-	found := promotion.Misnamed(now, time.Time{}, nil)
+	found := promotion.Renamed(now, time.Time{}, nil)
 	if site := (state.Target{Environment: "prod", Application: "site"}); len(found.Targets) != 1 || len(found.Targets[site]) != 1 {
 		t.Errorf("%+v", found.Targets)
 	}

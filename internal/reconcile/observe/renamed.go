@@ -14,16 +14,16 @@ import (
 	"promoter/internal/state"
 )
 
-// withMisnamed returns the observation in which decisions also stop what they were about under another name.
-func withMisnamed(ctx context.Context, c Clients, o Observation) (Observation, error) {
-	m, err := misnamed(ctx, c, o.Promotion, o.Heads, o.Now)
-	o.Promotion.State = o.Promotion.State.WithMisnamed(m)
+// withRenamed returns the observation in which decisions also stop what they were about under another name.
+func withRenamed(ctx context.Context, c Clients, o Observation) (Observation, error) {
+	m, err := renamed(ctx, c, o.Promotion, o.Heads, o.Now)
+	o.Promotion.State = o.Promotion.State.WithRenamed(m)
 	return o, err
 }
 
-func misnamed(ctx context.Context, c Clients, o promotion.Observation, heads map[string]string, now time.Time) (state.Misnamed, error) {
+func renamed(ctx context.Context, c Clients, o promotion.Observation, heads map[string]string, now time.Time) (state.Renamed, error) {
 	past := earlierHeads{ctx: ctx, c: c, o: o, heads: heads, commits: map[string]bool{}, changed: map[string]map[string]bool{}}
-	found := promotion.Misnamed(o, now, func(stop state.Stop) (promotion.Earlier, bool) {
+	found := promotion.Renamed(o, now, func(stop state.Stop) (promotion.Earlier, bool) {
 		if stop.Act.Location == nil {
 			return nil, false
 		}
@@ -36,7 +36,7 @@ func misnamed(ctx context.Context, c Clients, o promotion.Observation, heads map
 // before has them.
 func located(o promotion.Observation, heads map[string]string, before state.State) []state.Change {
 	var changes []state.Change
-	unlocated := o.State.Unlocated(before)
+	unlocated := state.Unlocated(o.State, before)
 	locations := promotion.Locations(o, unlocated, heads)
 	for _, of := range unlocated {
 		if location, exists := locations[of]; exists {
@@ -54,14 +54,14 @@ func (c Clients) Located(ctx context.Context, s state.State) (state.State, error
 		return s, err
 	}
 	o.State = s
-	m, err := misnamed(ctx, c, o, heads, c.Now())
-	return s.WithMisnamed(m), err
+	m, err := renamed(ctx, c, o, heads, c.Now())
+	return s.WithRenamed(m), err
 }
 
 // locate returns the changes that record where the targets of new decisions are. What cannot be read now is recorded
 // by the next reconciliation: a decision that stops something waits for nothing.
 func (c Clients) locate(ctx context.Context, before, after state.State) []state.Change {
-	if len(after.Unlocated(before)) == 0 {
+	if len(state.Unlocated(after, before)) == 0 {
 		return nil
 	}
 	o, heads, err := c.readTargets(ctx)
@@ -116,7 +116,7 @@ const maxEarlier = 100
 
 // earlierHeads reads what a repository had at the heads that decisions recorded.
 type earlierHeads struct {
-	ctx     context.Context //nolint:containedctx // of one call of misnamed
+	ctx     context.Context //nolint:containedctx // of one call of renamed
 	c       Clients
 	o       promotion.Observation
 	heads   map[string]string          // now, by name

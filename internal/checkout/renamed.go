@@ -75,7 +75,7 @@ func (c *Checkout) located(o promotion.Observation, now time.Time) state.State {
 		o.DefaultBranch, _ = clone.DefaultBranch() // without one, an environment has that which the config leaves out
 	}
 	partial := len(o.Unavailable) > 0
-	return o.State.WithMisnamed(promotion.Misnamed(o, now, func(stop state.Stop) (promotion.Earlier, bool) {
+	return o.State.WithRenamed(promotion.Renamed(o, now, func(stop state.Stop) (promotion.Earlier, bool) {
 		if partial {
 			return everything{}, true
 		}
