@@ -28,12 +28,14 @@ type Decisions interface {
 type Decision struct {
 	Repository  string     `json:"repository"` // HOST/OWNER/NAME, the end of that, or a key; empty: there is only one
 	Verb        verb.Verb  `json:"verb"`
-	Environment string     `json:"environment,omitempty"` // empty: all
-	Application string     `json:"application,omitempty"` // empty: all
+	Environment string     `json:"environment,omitempty"` // empty: all, with All
+	Application string     `json:"application,omitempty"` // or a pattern; empty: all, with All
+	All         bool       `json:"all,omitempty"`         // of what is not named: without it, a decision about several targets is refused
+	DryRun      bool       `json:"dryRun,omitempty"`      // nothing is recorded
 	Reason      string     `json:"reason,omitempty"`
 	With        []string   `json:"with,omitempty"`   // promote: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
 	Bypass      []string   `json:"bypass,omitempty"` // promote, rollback: conditions and gates
-	Images      []string   `json:"images,omitempty"` // reject: as With
+	Images      []string   `json:"images,omitempty"` // reject, unreject: as With
 	To          string     `json:"to,omitempty"`     // rollback: a commit or a snapshot; empty: the previous versions
 	Until       *time.Time `json:"until,omitempty"`  // freeze
 	// Downstream rolls back also each target downstream that has the versions.
@@ -51,9 +53,10 @@ type Decided struct {
 	By         User              `json:"by"`
 	Subject    string            `json:"subject"` // of the commit
 	Targets    []DecidedTarget   `json:"targets"`
-	Images     map[string]string `json:"images,omitempty"`    // reject, rollback: by component
+	Images     map[string]string `json:"images,omitempty"`    // reject, unreject, rollback: by component
 	Effects    []string          `json:"effects"`             // what it changed, what was in effect before, and what stops it
 	Unchanged  bool              `json:"unchanged,omitempty"` // it was in effect before, so nothing was written
+	DryRun     bool              `json:"dryRun,omitempty"`    // nothing was written: this is what would be
 	// Downstream are the targets downstream that have the versions that a rollback leaves.
 	Downstream []DecidedDownstream `json:"downstream,omitempty"`
 	// Promotions is what a promote or a rollback will bring to each target, and what holds that.

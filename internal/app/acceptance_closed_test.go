@@ -17,7 +17,7 @@ func TestRun_closedPullRequestRejectsItsVersions_github(t *testing.T) {
 		s.because(s.run(), "staging", "rejected", "ada", "#1")
 		s.calm()
 		s.wait(time.Minute)
-		s.decide(decision.Decision{Verb: verb.Resume, Environment: "staging", Application: "shop"})
+		s.decide(decision.Decision{Verb: verb.Unreject, Environment: "staging", Application: "shop", Images: []string{"web:1.1.0"}})
 		s.run()
 		s.pulls(stagingHead+" closed", stagingHead+" open")
 		s.wait(time.Minute)

@@ -186,7 +186,7 @@ func TestServe_comment(t *testing.T) {
 	helped := s.repo.Pulls.Comment("ada", 1, "/promoter help")
 	post(1, helped, "/promoter help")
 	s.reacted(helped, "+1")
-	s.replied(1, "here you may use hold, resume, reject, promote dev, promote staging, promote prod, refresh")
+	s.replied(1, "here you may use hold, resume, reject, unreject, promote dev, promote staging, promote prod, refresh")
 	lost := s.says("ada", 1, "/promoter reject it leaks")
 	w.wait(6 * time.Minute)
 	w.until("closed")

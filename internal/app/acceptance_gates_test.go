@@ -182,7 +182,7 @@ func TestRun_revertedVersionsAreNotEligible(t *testing.T) {
 		s.decide(decision.Decision{Verb: verb.Hold, Environment: "prod", Application: "shop"})
 		s.releaseAndRun("web", "1.2.0")
 		s.wait(61 * time.Minute)
-		s.decide(decision.Decision{Verb: verb.Reject, Images: []string{"web:1.2.0"}})
+		s.decide(decision.Decision{Verb: verb.Reject, Images: []string{"web:1.2.0"}, All: true})
 		s.decide(decision.Decision{Verb: verb.Resume, Environment: "prod", Application: "shop"})
 		s.run()
 		s.holds("prod", "1.0.0 1.0.0")

@@ -150,7 +150,7 @@ func (s *story) remembered() {
 		s.because(s.run(), "dev", "on hold", "incident 12")
 		s.holds("dev", "1.0.0 1.0.0")
 	}
-	s.decide(decision.Decision{Verb: verb.Reject, Images: []string{"web:1.1.0"}, Reason: "it leaks"})
+	s.decide(decision.Decision{Verb: verb.Reject, Images: []string{"web:1.1.0"}, All: true, Reason: "it leaks"})
 	s.decide(decision.Decision{Verb: verb.Resume, Environment: "dev", Application: "shop"})
 	s.because(s.run(), "dev", "rejected", "it leaks")
 	s.because(s.releaseAndRun("web", "1.2.0"), "prod", "frozen", "release day")
@@ -196,7 +196,7 @@ func (s *story) forced() {
 		s.because(lost.Report, "dev", "rejected", "main was moved back")
 		s.because(s.run(), "dev", "rejected", "main was moved back")
 		s.holds("prod", "1.0.0 1.0.0")
-		s.decide(decision.Decision{Verb: verb.Resume})
+		s.decide(decision.Decision{Verb: verb.Unreject, Images: []string{"web:1.1.0"}, All: true})
 	}
 	s.run()
 	s.holds("prod", "1.1.0 1.0.0")

@@ -136,7 +136,7 @@ func TestRun_rejectEverywhere(t *testing.T) {
 	t.Parallel()
 	onBoth(t, pushed(), func(s *story) {
 		s.release("web", "1.1.0")
-		s.decide(decision.Decision{Verb: verb.Reject, Images: []string{"web:1.1.0"}, Reason: "it leaks"})
+		s.decide(decision.Decision{Verb: verb.Reject, Images: []string{"web:1.1.0"}, All: true, Reason: "it leaks"})
 		s.because(s.run(), "dev", "rejected", "it leaks")
 		s.releaseAndRun("worker", "1.1.0")
 		s.holds("dev", "1.0.0 1.1.0")

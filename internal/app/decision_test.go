@@ -81,9 +81,9 @@ func TestRecordDecision_subjectNamesTheApplication(t *testing.T) {
 		want     string
 	}{
 		{decision.Decision{Application: "shop", Environment: "prod", Reason: "so"}, "Hold shop in prod: so"},
-		{decision.Decision{Application: "shop"}, "Hold shop everywhere in the repository"},
-		{decision.Decision{Environment: "dev", Reason: "two\nlines"}, "Hold dev: two lines"},
-		{decision.Decision{}, "Hold the repository"},
+		{decision.Decision{Application: "shop", All: true}, "Hold shop everywhere in the repository"},
+		{decision.Decision{Environment: "dev", All: true, Reason: "two\nlines"}, "Hold dev: two lines"},
+		{decision.Decision{All: true}, "Hold the repository"},
 	} {
 		step.decision.Verb = verb.Hold
 		if _, err := decision.Record(t.Context(), server, step.decision, ""); err != nil {

@@ -59,7 +59,8 @@ func TestEntrances_ofCommands(t *testing.T) {
 func (w *entranceWorld) prepare(what string) {
 	w.t.Helper()
 	before, found := map[string]string{
-		"hold": "resume", "reject": "resume", "rollback": "resume", "rollback with bypass": "resume", "promote": "resume", "freeze": "thaw", "resume": "hold", "thaw": "freeze",
+		"hold": "resume", "reject": "unreject", "unreject": "reject", "rollback": "resume", "rollback with bypass": "resume", "promote": "unreject",
+		"freeze": "thaw", "resume": "hold", "thaw": "freeze",
 	}[what]
 	if !found {
 		return
@@ -77,7 +78,7 @@ func (w *entranceWorld) arguments(what, principal string) []string {
 		arguments = []string{"promote", "--bypass", "soak"}
 	case "rollback with bypass":
 		arguments = []string{"rollback", "--bypass", "windows", "--to", w.first}
-	case "reject":
+	case "reject", "unreject":
 		arguments = append(arguments, "web:1.1.0")
 	case "rollback":
 		arguments = append(arguments, "--to", w.first)
@@ -86,14 +87,18 @@ func (w *entranceWorld) arguments(what, principal string) []string {
 	case "replay":
 		arguments = append(arguments, w.delivery, "--dry-run")
 	}
-	if what == "bypass" || what == "rollback with bypass" || slices.Contains(verb.Decisions(), verb.Verb(what)) {
-		arguments = append(arguments, "--env", "dev", "--reason", w.reason(), "--repo")
+	decides := what == "bypass" || what == "rollback with bypass" || slices.Contains(verb.Decisions(), verb.Verb(what))
+	if decides || what == string(verb.ConfirmState) {
+		if decides {
+			arguments = append(arguments, "--env", "dev")
+		}
+		arguments = append(arguments, "--reason", w.reason(), "--repo")
 		repository := "forge:acme/gitops"
 		if isToken(principal) {
 			repository = "acme/gitops"
 		}
 		arguments = append(arguments, repository)
-		if what != "freeze" && what != "thaw" {
+		if what != "freeze" && what != "thaw" && what != string(verb.ConfirmState) {
 			arguments = append(arguments, "--app", "shop")
 		}
 	}

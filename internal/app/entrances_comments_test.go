@@ -15,7 +15,7 @@ import (
 func TestEntrances_ofComments(t *testing.T) {
 	t.Parallel()
 	table := commentTable(t)
-	words := []string{"bypass", "rollback", "freeze", "thaw"} // those are no commands of comments
+	words := []string{"bypass", "freeze", "thaw"} // those are no commands of comments
 	for _, usage := range command.Usages() {
 		words = append(words, string(usage.Verb))
 	}

@@ -208,6 +208,7 @@ func (w *entranceWorld) decision(row entranceRow) (body, reason string) {
 	case aboutEverything, aboutMore:
 		delete(request, "environment")
 		delete(request, "application")
+		request["all"] = true
 	case aboutEnvironment:
 		request["environment"] = "classified"
 	case aboutApplication:
@@ -218,7 +219,7 @@ func (w *entranceWorld) decision(row entranceRow) (body, reason string) {
 	switch row.what {
 	case "freeze", "thaw":
 		delete(request, "application")
-	case "reject":
+	case "reject", "unreject":
 		request["images"] = []string{"web:1.1.0"}
 	case "rollback":
 		request["to"] = w.first
@@ -250,7 +251,7 @@ func (w *entranceWorld) ofPages(row entranceRow, principal string) string {
 	reason := w.reason()
 	form := url.Values{"reason": {reason}, "confirmed": {"on"}}
 	switch what {
-	case "reject":
+	case "reject", "unreject":
 		form.Set("versions", "web:1.1.0")
 	case "rollback":
 		form.Set("to", w.first)

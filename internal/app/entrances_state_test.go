@@ -63,14 +63,14 @@ func pushState(t *testing.T, more string) map[string]bool {
 		"staging/blog.json":  `{"schema": 1, "rollback": {` + act("rollback") + fmt.Sprintf(`, "images": {"web": %q}, "commit": %q}}`, image, strings.TrimSpace(s.repo.Git.Run("rev-parse", "main"))),
 		"staging/shop.json":  `{"schema": 1}`,
 		"prod/_all.json":     `{"schema": 1}`,
-		"staging/other.json": `{"schema": 1}`,
+		"staging/other.json": `{"schema": 1, "unrejections": [{` + act("unreject") + fmt.Sprintf(`, "images": {"web": %q}}]}`, image),
 	})
 	s.pass()
 	bypassed := slices.ContainsFunc(s.repo.Pulls.All(), func(pull forgetest.PullState) bool { return pull.Head == "promoter/staging/cart" })
 	now := s.repo.Git.Run("grep", "-h", "reason", state.Branch)
 	return map[string]bool{
 		"hold": strings.Contains(now, "pushed-hold"), "freeze": strings.Contains(now, "pushed-freeze"), "reject": strings.Contains(now, "pushed-reject"),
-		"promote": strings.Contains(now, "pushed-promote"), "bypass": bypassed,
+		"promote": strings.Contains(now, "pushed-promote"), "unreject": strings.Contains(now, "pushed-unreject"), "bypass": bypassed,
 		"rollback": strings.Contains(now, "pushed-rollback"), "resume": !strings.Contains(now, "base-hold"), "thaw": !strings.Contains(now, "base-freeze"),
 	}
 }

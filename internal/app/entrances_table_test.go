@@ -152,6 +152,12 @@ reject       | more        | secret  secret secret secret secret secret no     n
 reject       | environment | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
 reject       | application | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
 reject       | repository  | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
+unreject     | everything  | secret  secret secret secret secret secret no     no       yes     yes    no     yes       yes     no       no
+unreject     | inside      | secret  secret secret secret secret secret no     no       yes     yes    no     yes       yes     no       no
+unreject     | more        | secret  secret secret secret secret secret no     no       no      no     no     no        no      no       no
+unreject     | environment | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
+unreject     | application | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
+unreject     | repository  | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
 rollback     | inside      | secret  secret secret secret secret secret no     no       yes     yes    no     yes       yes     no       no
 rollback     | environment | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
 rollback     | application | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
@@ -196,7 +202,7 @@ read         | outside     | sign-in absent  sign-in sign-in sign-in sign-in abs
 `
 	var rows strings.Builder
 	rows.WriteString(head)
-	for _, verb := range []string{"promote", "hold", "resume", "reject", "rollback", "freeze", "thaw"} {
+	for _, verb := range []string{"promote", "hold", "resume", "reject", "unreject", "rollback", "freeze", "thaw"} {
 		for _, row := range []string{
 			"open form of VERB | inside      | sign-in sign-in sign-in sign-in sign-in sign-in no     no       yes     yes    no     yes       yes     yes      no",
 			"VERB              | inside      | sign-in sign-in sign-in sign-in sign-in sign-in no     no       yes     yes    no     yes       yes     no       no",
@@ -275,8 +281,10 @@ freeze      | inside | yes yes    no     no   yes     yes
 reject      | inside | yes yes    no     no   yes     yes
 promote     | inside | yes no     no     no   yes     yes
 resume      | inside | yes no     no     no   yes     yes
+unreject    | inside | yes no     no     no   yes     yes
 rollback    | inside | yes no     no     no   yes     yes
 thaw        | inside | yes no     no     no   yes     yes
+confirm-state | inside | yes no   -      no   no      yes
 bypass      | inside | yes no     no     no   no      no
 rollback with bypass | inside | yes no     no     no   no      no
 status      | inside | -   -      -      yes  yes     yes
@@ -310,6 +318,9 @@ hold     | outside    | no      no     yes     ignored ignored ignored
 resume   | everything | yes     no     no      ignored ignored ignored
 resume   | inside     | no      no     yes     ignored ignored ignored
 resume   | outside    | no      no     yes     ignored ignored ignored
+unreject | everything | yes     no     no      ignored ignored ignored
+unreject | inside     | no      no     yes     ignored ignored ignored
+unreject | outside    | no      no     yes     ignored ignored ignored
 promote  | everything | yes     no     no      ignored ignored ignored
 promote  | inside     | no      no     yes     ignored ignored ignored
 promote  | outside    | no      no     yes     ignored ignored ignored
@@ -326,7 +337,7 @@ explain  | inside     | yes     no     yes     ignored ignored ignored
 help     | everything | yes     no     no      ignored ignored ignored
 help     | inside     | yes     no     yes     ignored ignored ignored
 rollback | everything | unclear no     no      ignored ignored ignored
-rollback | inside     | unclear no     unclear ignored ignored ignored
+rollback | inside     | unclear no     no      ignored ignored ignored
 freeze   | everything | unclear no     no      ignored ignored ignored
 freeze   | inside     | unclear no     unclear ignored ignored ignored
 thaw     | everything | unclear no     no      ignored ignored ignored
@@ -347,6 +358,7 @@ promote  | inside | ignored yes      yes
 bypass   | inside | ignored ignored  yes
 rollback | inside | ignored yes      yes
 resume   | inside | ignored yes      yes
+unreject | inside | ignored yes      yes
 thaw     | inside | ignored yes      yes
 `)
 }

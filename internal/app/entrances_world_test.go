@@ -138,8 +138,8 @@ func newEntranceWorld(t *testing.T, public bool) *entranceWorld {
 	w.served = s.launch(openService(t, w.file, environmentWith(s.token), s.clock.Now), nil, slog.LevelInfo, app.ServeOptions{Debounce: -1})
 	w.reconciles()
 	for _, decision := range []string{
-		`"repository": "acme/gitops", "environment": "classified"`, `"repository": "acme/gitops", "environment": "staging", "application": "vault"`,
-		`"repository": "acme/hidden"`,
+		`"repository": "acme/gitops", "environment": "classified", "all": true`, `"repository": "acme/gitops", "environment": "staging", "application": "vault"`,
+		`"repository": "acme/hidden", "all": true`,
 	} {
 		if answer, text := w.ask("admin", aboutEverything, http.MethodPost, "/api/v1/decisions", `{"verb": "hold", `+decision+`}`); answer != answerYes {
 			t.Fatalf("%s: %s %s", decision, answer, text)

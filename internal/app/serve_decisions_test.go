@@ -16,6 +16,7 @@ import (
 	"promoter/internal/api"
 	"promoter/internal/app"
 	"promoter/internal/secret"
+	"promoter/internal/state"
 	"promoter/internal/view"
 )
 
@@ -126,12 +127,14 @@ func TestServe_recordsDecisionsOfTokens(t *testing.T) {
 	}
 	for body, want := range map[string]string{
 		`{"verb": "hold", "environment": "prod"}`:       "400 there is no environment prod here; there are staging",
-		`{"verb": "hold"}`:                              "403 this decision is about more than what you may operate",
+		`{"verb": "hold"}`:                              "400 hold is about more than one target",
+		`{"verb": "hold", "all": true}`:                 "403 this decision is about more than what you may operate",
+		`{"verb": "confirm-state"}`:                     "403 confirm-state needs the role admin",
 		`{"verb": "hold", "repository": "acme/other"}`:  "404 there is no repository",
 		`{"verb": "explain", "environment": "staging"}`: "400 is not a decision: use promote, hold",
 		`{"verb": "rollback"}`:                          "400 rollback needs the environment",
 		`{"verb": "hold", "environment": "staging", "reason": "` + strings.Repeat("long ", 201) + `"}`:              "400 the reason is longer than 1000 bytes",
-		`{"verb": "hold", "environment": "staging", "dryRun": true}`:                                                "400 unknown field",
+		`{"verb": "hold", "environment": "staging", "dry": true}`:                                                   "400 unknown field",
 		`{"verb": "promote", "environment": "staging", "application": "shop", "bypass": ["soak"], "reason": "now"}`: "403 a bypass needs a user",
 	} {
 		got := w.call(http.MethodPost, "/api/v1/decisions", serveToken, body)
@@ -235,13 +238,27 @@ api:
 		t.Fatal(err)
 	}
 	for _, one := range []struct{ token, want string }{
-		{serveToken, "403 may confirm it"}, {readToken, "200 promoter/_state is confirmed as it is now"},
+		{serveToken, "403 confirm-state needs the role admin"}, {readToken, "200 promoter/_state is confirmed as it is now"},
 	} {
-		got := w.call(http.MethodPost, "/api/v1/decisions", one.token, `{"verb": "resume"}`)
+		got := w.call(http.MethodPost, "/api/v1/decisions", one.token, `{"verb": "confirm-state"}`)
 		status, text, _ := strings.Cut(one.want, " ")
 		if fmt.Sprint(got.status) != status || !strings.Contains(got.text, text) {
 			t.Errorf("%d %s, want %s", got.status, got.text, one.want)
 		}
+	}
+}
+
+// A dry run records nothing, and answers what would be recorded and what follows.
+func TestServe_dryRunOfADecision(t *testing.T) {
+	t.Parallel()
+	s, w := decidable(t, false)
+	got := w.call(http.MethodPost, "/api/v1/decisions", serveToken, `{"verb": "hold", "environment": "staging", "application": "s*", "dryRun": true, "reason": "incident"}`)
+	if got.status != http.StatusOK || !strings.Contains(got.text, `"dryRun":true`) || !strings.Contains(got.text, `"application":"shop"`) ||
+		!strings.Contains(got.text, "then shop in staging: already up to date") {
+		t.Errorf("%d %s", got.status, got.text)
+	}
+	if text := s.repo.Git.Run("for-each-ref", "refs/heads/promoter/_state"); strings.Contains(text, "_state") && strings.Contains(s.repo.Git.Run("log", "--format=%s", state.Branch), "Hold") {
+		t.Error("it was recorded")
 	}
 }
 

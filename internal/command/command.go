@@ -23,7 +23,7 @@ const maxLine = 1000 // bytes of a command
 type Command struct {
 	Verb        verb.Verb
 	Environment string   // of promote
-	Reason      string   // of hold, resume, and reject, and of a promotion that bypasses something
+	Reason      string   // of hold, resume, reject, unreject, and rollback, and of a promotion that bypasses something
 	Bypass      []string // of promote: conditions and gates, of verb.Bypassable
 	// Problem is what is wrong with the command; the command is not executed then.
 	// It quotes nothing of the comment except names. Empty: the command is valid.
@@ -51,11 +51,13 @@ const (
 func Usages() []Usage {
 	return []Usage{
 		{verb.Hold, optionalReason, "stop promotions here: nothing is proposed or merged; open pull requests stay open"},
-		{verb.Resume, optionalReason, "end a hold, and forget which versions were rejected or reverted here"},
+		{verb.Resume, optionalReason, "end a hold, a rollback, and failures here; rejected and reverted versions stay so"},
 		{
 			verb.Reject, requiredReason,
 			"never propose the versions of this pull request again, in any environment; newer versions are still proposed",
 		},
+		{verb.Unreject, optionalReason, "allow the versions of this pull request here again: undo a rejection, a close, or a revert"},
+		{verb.Rollback, optionalReason, "in a merged pull request: restore the versions from before it, and hold"},
 		{verb.Promote, environment, "request a promotion into an environment; conditions and gates still apply"},
 		{verb.Refresh, noArgument, "query the registries again and update this pull request"},
 		{verb.Explain, noArgument, "show every condition and gate"},

@@ -120,6 +120,25 @@ func (r Reader) apply(ctx context.Context, o Observed, given userCommand) (comma
 	label := what.Title()
 	switch what {
 	case verb.Hold, verb.Resume:
+	case verb.Unreject:
+		changes, reason, err := r.unrejections(ctx, o, about, act)
+		if err != nil || reason != "" {
+			return refused(reason), err
+		}
+		done.changes = changes
+		label += fmt.Sprintf(" the versions of pull request %d in", about.number)
+		if rejectsEverywhere(o, about) {
+			subject = everywhere()
+		}
+	case verb.Rollback:
+		changes, reason, err := r.rollbacks(ctx, o, about, act)
+		switch {
+		case err == nil && about.merged == "":
+			return unclear(reason), nil
+		case err != nil || reason != "":
+			return refused(reason), err
+		}
+		done.changes = changes
 	case verb.Promote:
 		subject.Environment = given.command.Environment
 	case verb.Reject:
@@ -129,7 +148,7 @@ func (r Reader) apply(ctx context.Context, o Observed, given userCommand) (comma
 		}
 		done.changes = changes
 		label += fmt.Sprintf(" the versions of pull request %d in", about.number)
-		subject = state.Target{Environment: state.All, Application: state.All}
+		subject = everywhere()
 	default:
 		return unclear("unknown command"), nil
 	}
@@ -190,7 +209,10 @@ func (r Reader) refuseBypass(ctx context.Context, o Observed, given userCommand,
 
 // helpText lists what the user may do on the pull request.
 func (r Reader) helpText(ctx context.Context, o Observed, user identity.User, about pullRequestTargets) (string, error) {
-	commands := []command.Command{{Verb: verb.Hold}, {Verb: verb.Resume}, {Verb: verb.Reject}}
+	commands := []command.Command{{Verb: verb.Hold}, {Verb: verb.Resume}, {Verb: verb.Reject}, {Verb: verb.Unreject}}
+	if about.merged != "" {
+		commands = append(commands, command.Command{Verb: verb.Rollback})
+	}
 	for _, environment := range o.Promotion.Config.Order() {
 		promote := command.Command{Verb: verb.Promote, Environment: environment}
 		if missingFor(o, promote, about) == "" {
@@ -230,7 +252,8 @@ func (r Reader) Usable(ctx context.Context, o Observed, p propose.Proposal) (*pu
 		}
 	}
 	for v, targets := range map[verb.Verb][]promotion.Target{
-		verb.Hold: about.targets, verb.Resume: about.targets, verb.Promote: requested,
+		verb.Hold: about.targets, verb.Resume: about.targets, verb.Unreject: about.targets,
+		verb.Rollback: about.targets, verb.Promote: requested,
 		verb.Reject: slices.Collect(maps.Keys(o.Promotion.Targets)), // everywhere
 	} {
 		if named, covered := r.Permissions.Named(v, deployments(o, targets)...); covered {
@@ -260,7 +283,7 @@ func supersededBy(o Observed, given userCommand, targets []promotion.Target) str
 	for _, target := range targets {
 		record := o.Promotion.State.At(state.Target(target))
 		switch given.command.Verb {
-		case verb.Hold:
+		case verb.Hold, verb.Rollback:
 			if o.Promotion.State.ResumedAt(state.Target(target)).After(given.Created) {
 				return "it was resumed since then"
 			}
@@ -290,15 +313,15 @@ func missingFor(o Observed, promote command.Command, about pullRequestTargets) s
 	return ""
 }
 
-// targetsOf returns the targets of a command. A rejection applies everywhere.
+// targetsOf returns the targets of a command. A rejection applies everywhere, and so does the end of one.
 func targetsOf(o Observed, one command.Command, about pullRequestTargets) []promotion.Target {
 	targets := slices.Clone(about.targets)
-	switch one.Verb {
-	case verb.Promote:
+	switch {
+	case one.Verb == verb.Promote:
 		for i := range targets {
 			targets[i].Environment = one.Environment
 		}
-	case verb.Reject:
+	case one.Verb == verb.Reject, one.Verb == verb.Unreject && rejectsEverywhere(o, about):
 		for target := range o.Promotion.Targets {
 			targets = append(targets, target)
 		}
@@ -321,7 +344,6 @@ func deployments(o Observed, targets []promotion.Target) []promotion.Deployment 
 func (r Reader) rejections(
 	ctx context.Context, o Observed, about pullRequestTargets, act state.Act,
 ) (changes []state.Change, reason string, err error) {
-	everywhere := state.Target{Environment: state.All, Application: state.All}
 	for _, landed := range about.landed {
 		images := landing.ChangedBy(o.Promotion, landed)
 		if about.merged != "" {
@@ -330,7 +352,7 @@ func (r Reader) rejections(
 			}
 		}
 		if len(images) > 0 {
-			changes = append(changes, state.Reject(everywhere, state.Rejection{Act: act, Images: images, Number: about.number}))
+			changes = append(changes, state.Reject(everywhere(), state.Rejection{Act: act, Images: images, Number: about.number}))
 		}
 	}
 	switch {
@@ -338,6 +360,86 @@ func (r Reader) rejections(
 		return nil, "its head is not promoter's, so its versions are not known: name them with promoter reject", nil
 	case len(changes) == 0:
 		return nil, "it contains no versions that are not there already", nil
+	}
+	return changes, "", nil
+}
+
+// everywhere returns the target of what is about the whole repository.
+func everywhere() state.Target { return state.Target{Environment: state.All, Application: state.All} }
+
+// rejectsEverywhere reports whether users rejected the versions of a pull request in all
+// environments, with a command in it.
+func rejectsEverywhere(o Observed, about pullRequestTargets) bool {
+	return slices.ContainsFunc(o.Promotion.State.At(everywhere()).Rejections, func(r state.Rejection) bool { return r.Number == about.number })
+}
+
+// unrejections returns the changes that allow the versions of a pull request again in its targets, and
+// end what a reject in it did everywhere; or the reason why there are none.
+func (r Reader) unrejections(
+	ctx context.Context, o Observed, about pullRequestTargets, act state.Act,
+) (changes []state.Change, reason string, err error) {
+	for _, landed := range about.landed {
+		images := landing.ChangedBy(o.Promotion, landed)
+		maps.Copy(images, landing.RewrittenBy(o.Promotion, landed))
+		if about.merged != "" {
+			if images, err = r.broughtByMerge(ctx, about.merged, landed); err != nil {
+				return nil, "", err
+			}
+		}
+		if len(images) == 0 {
+			continue
+		}
+		changes = append(changes, state.Unreject(state.Target(landed.Target), state.Unrejection{Act: act, Images: images}))
+	}
+	if len(changes) > 0 && rejectsEverywhere(o, about) {
+		changes = append(changes, state.EndRejection(everywhere(), about.number, act))
+	}
+	switch {
+	case len(about.landed) == 0:
+		return nil, "its head is not promoter's, so its versions are not known: name them with promoter unreject", nil
+	case len(changes) == 0:
+		return nil, "it contains no versions that are not there already", nil
+	}
+	return changes, "", nil
+}
+
+// rollbacks returns the changes that revert what a merged pull request brought, or the reason why there are none.
+func (r Reader) rollbacks(
+	ctx context.Context, o Observed, about pullRequestTargets, act state.Act,
+) (changes []state.Change, reason string, err error) {
+	var commands []string
+	for _, target := range about.targets {
+		commands = append(commands, "promoter rollback --env "+target.Environment+target.ApplicationFlag())
+	}
+	instead := strings.Join(commands, "; ")
+	switch {
+	case about.merged == "":
+		return nil, "this pull request was not merged, so it brought nothing that could be rolled back; " +
+			"to roll back what is there now, run " + instead, nil
+	case len(about.landed) == 0:
+		return nil, "its head is not promoter's, so its versions are not known; run " + instead, nil
+	}
+	commit, err := r.Commits.Commit(about.merged)
+	if err != nil || len(commit.Parents) == 0 || commit.Shallow {
+		return nil, "what was there before is not known; run " + instead, nil //nolint:nilerr // the commit is not readable
+	}
+	o.Landed.Promotion = o.Promotion // with the decisions of earlier comments
+	for _, landed := range about.landed {
+		if left := landing.ChangedBy(o.Promotion, landed); len(left) > 0 {
+			return nil, landed.Target.Name() + " has other versions since then; to roll these back, run " + instead, nil
+		}
+		earlier, err := r.History.Before(ctx, o.Landed, landed.Target, commit.Parents[0])
+		switch kind := fault.KindOf(err); {
+		case kind == fault.NotFound || kind == fault.Invalid:
+			return nil, err.Error(), nil
+		case err != nil:
+			return nil, "", err
+		}
+		back := state.RolledBack{Act: act, Images: map[string]string{}, From: earlier.Left, Commit: earlier.Commit}
+		for component, pinned := range earlier.Snapshot {
+			back.Images[component] = pinned.Reference()
+		}
+		changes = append(changes, state.Rollback(state.Target(landed.Target), back))
 	}
 	return changes, "", nil
 }

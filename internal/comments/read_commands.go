@@ -76,6 +76,7 @@ type Observed struct {
 	// given are added.
 	Closed    map[string][]scm.PullRequest
 	Promotion promotion.Observation // targets, config, and user decisions
+	Landed    landing.Observed      // the same, for the history of branches
 }
 
 // Commands is what the commands in comments led to.

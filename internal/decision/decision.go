@@ -1,5 +1,5 @@
-// Package decision records user decisions: promote, hold, resume, reject, rollback,
-// freeze, and thaw.
+// Package decision records user decisions: promote, hold, resume, reject, unreject,
+// rollback, freeze, and thaw; and confirms a state branch that was deleted or moved back.
 //
 // Record is the path of the command line, and RecordIn that of the HTTP API. Both validate a
 // decision against the config and the files of one repository, and write it to the branch promoter/_state. The next
@@ -11,6 +11,7 @@
 package decision
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -30,17 +31,20 @@ import (
 type Decision struct {
 	Verb        verb.Verb
 	Environment string // empty: all environments
-	Application string // empty: all applications
+	Application string // or a pattern of several; empty: all applications
+	All         bool   // of what is not named: without it, a decision about several targets is refused
+	DryRun      bool   // nothing is recorded
 	Reason      string
 	With        []string          // promote: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
 	Bypass      []string          // promote, rollback: conditions and gates to bypass, of verb.BypassableBy
 	For         map[string]string // promote: the images that the user saw, by component; empty: what waits now
-	Images      []string          // reject: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
+	Images      []string          // reject, unreject: COMPONENT or REPOSITORY, with :TAG, @DIGEST, or both
 	Until       *time.Time        // freeze
 	Downstream  bool              // rollback: also each target downstream that has the versions
 	To          string            // rollback: the first digits of a commit or a snapshot; empty: the previous state
 	As          string            // the user who decides; empty: the one whom the forge authenticates
 	Claimed     string            // the name of the user of this machine, if the forge authenticates none
+	Flags       string            // further flags of the command, which a command that is printed repeats
 }
 
 // Result is a decision that was recorded.
@@ -49,10 +53,11 @@ type Result struct {
 	Subject    string                 // of the commit
 	By         identity.User          // the user who is recorded
 	Targets    []promotion.Target     // that it applies to; state.All stands for all
-	Images     map[string]string      // reject, rollback: by component
+	Images     map[string]string      // reject, unreject, rollback: by component
 	Effects    []string               // what it changed, what was in effect before, and what stops it
 	Promotions []api.DecidedPromotion // promote, rollback: what they bring, and what holds it
 	Unchanged  bool                   // it was in effect before, so nothing was written
+	DryRun     bool                   // nothing was written, because the user asked only what would be
 	Downstream []Downstream           // rollback: the targets downstream that have the versions
 }
 
@@ -69,8 +74,12 @@ type Downstream struct {
 // validate checks what can be checked without the repository.
 func (d Decision) validate() error {
 	switch {
-	case d.Verb == verb.Reject && len(d.Images) == 0:
-		return fault.New(fault.Invalid, "reject needs what to reject: COMPONENT:TAG, or REPOSITORY:TAG with @DIGEST or without")
+	case (d.Verb == verb.Reject || d.Verb == verb.Unreject) && len(d.Images) == 0:
+		return fault.New(fault.Invalid, "%s needs what to %s: COMPONENT:TAG, or REPOSITORY:TAG with @DIGEST or without", d.Verb, d.Verb)
+	case d.Verb == verb.ConfirmState && (d.Environment != "" || d.Application != ""):
+		return fault.New(fault.Invalid, "%s is about the whole repository: omit --env and --app", d.Verb)
+	case d.All && d.Environment != "" && d.Application != "":
+		return fault.New(fault.Invalid, "--all is for what is not named: omit it, or --env, or --app")
 	case (d.Verb == verb.Promote || d.Verb == verb.Rollback) && d.Environment == "":
 		return fault.New(fault.Invalid, "%s needs the environment: name it with --env", d.Verb)
 	case d.Downstream && d.Verb != verb.Rollback:
@@ -120,12 +129,15 @@ type repository struct {
 // subject returns the subject of the commit on the state branch.
 func subject(d Decision, targets []promotion.Target) string {
 	label := d.Verb.Title()
-	if d.Verb == verb.Reject {
+	if len(d.Images) > 0 {
 		label += " " + strings.Join(d.Images, ", ") + " in"
 	}
+	several := strings.ContainsAny(d.Application, globs)
 	switch {
 	case len(targets) == 1:
 		return state.Subject(label, targets[0].Name(), d.Reason)
+	case several || len(targets) > 1 && d.Application == "" && !perApplication(d.Verb):
+		return state.Subject(label, namesOf(targets, maxSubjects), d.Reason)
 	case d.Environment == "": // targets of one application
 		everywhere := state.Target{Environment: state.All, Application: state.All}
 		return state.Subject(label+" "+d.Application+" everywhere in", everywhere.String(), d.Reason)
@@ -134,12 +146,31 @@ func subject(d Decision, targets []promotion.Target) string {
 	}
 }
 
+const (
+	globs       = "*" // what is a pattern in the name of an application
+	maxSubjects = 3   // targets in the subject of a commit
+	maxNames    = 20  // targets in a message
+)
+
+// namesOf lists targets.
+func namesOf(targets []promotion.Target, most int) string {
+	var names []string
+	for _, target := range targets[:min(most, len(targets))] {
+		names = append(names, target.Name())
+	}
+	text := strings.Join(names, ", ")
+	if more := len(targets) - most; more > 0 {
+		text += fmt.Sprintf(", and %d more", more)
+	}
+	return text
+}
+
 // Answer returns a recorded decision as the HTTP API and the command line show it.
 func Answer(what verb.Verb, r Result) api.Decided {
 	answer := api.Decided{
 		Schema: api.Schema, Repository: r.Repository,
 		Verb: what, By: api.User{Host: r.By.Host, Login: r.By.Login}, Subject: r.Subject,
-		Targets: []api.DecidedTarget{}, Images: r.Images, Effects: append([]string{}, r.Effects...), Unchanged: r.Unchanged,
+		Targets: []api.DecidedTarget{}, Images: r.Images, Effects: append([]string{}, r.Effects...), Unchanged: r.Unchanged, DryRun: r.DryRun,
 		Promotions: r.Promotions,
 	}
 	for _, target := range r.Targets {

@@ -27,6 +27,9 @@ func TestValidate(t *testing.T) {
 		{Decision{Verb: verb.Hold}, ""},
 		{Decision{Verb: verb.Reject, Images: []string{"web:1"}}, ""},
 		{Decision{Verb: verb.Reject}, "reject needs what to reject"},
+		{Decision{Verb: verb.Unreject}, "unreject needs what to unreject"},
+		{Decision{Verb: verb.ConfirmState, Environment: "prod"}, "confirm-state is about the whole repository"},
+		{Decision{Verb: verb.Hold, Environment: "prod", Application: "shop", All: true}, "--all is for what is not named"},
 		{Decision{Verb: verb.Promote}, "promote needs the environment"},
 		{Decision{Verb: verb.Rollback, Application: "shop"}, "rollback needs the environment"},
 		{Decision{Verb: verb.Rollback, Environment: "dev", Bypass: []string{"windows", "approvals", "checks", "freeze"}, Reason: "incident"}, ""},
@@ -47,23 +50,52 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestTargetsOfEnvironment_severalApplications(t *testing.T) {
+func TestSelectTargets(t *testing.T) {
 	t.Parallel()
-	applications := []string{"blog", "shop"}
-	targets, err := targetsOfEnvironment(Decision{Verb: verb.Promote, Environment: "prod"}, applications)
-	if want := (promotion.Target{Environment: "prod", Application: "shop"}); err != nil || len(targets) != 2 || targets[1] != want {
-		t.Errorf("targets %v, %v", targets, err)
-	}
-	for _, d := range []Decision{
-		{Verb: verb.Rollback, Environment: "prod"},
-		{Verb: verb.Promote, Environment: "prod", With: []string{"quay.io/acme/web:1"}},
+	applications := map[string][]string{"prod": {"blog", "shop", "shop-api"}, "dev": {"shop"}}
+	for _, test := range []struct {
+		application string
+		in          []string
+		want        string
+	}{
+		{"", []string{"prod"}, "blog in prod, shop in prod, shop-api in prod"},
+		{"shop", []string{"prod", "dev"}, "shop in prod, shop in dev"},
+		{"shop*", []string{"prod"}, "shop in prod, shop-api in prod"},
+		{"*", []string{"dev"}, "shop in dev"},
+		{"*log", []string{"prod"}, "blog in prod"},
 	} {
-		if _, err := targetsOfEnvironment(d, applications); err == nil || !strings.Contains(err.Error(), "name the application with --app; prod has blog, shop") {
-			t.Errorf("%s: %v", d.Verb, err)
+		targets, err := selectTargets(Decision{Verb: verb.Hold, Application: test.application}, test.in, applications)
+		if got := namesOf(targets, 10); err != nil || got != test.want {
+			t.Errorf("%q in %v: %s, %v", test.application, test.in, got, err)
 		}
 	}
-	if _, err := targetsOfEnvironment(Decision{Verb: verb.Promote, Environment: "prod"}, nil); fault.KindOf(err) != fault.NotFound {
+	for _, d := range []Decision{
+		{Verb: verb.Promote, Environment: "prod", With: []string{"quay.io/acme/web:1"}},
+		{Verb: verb.Hold, Environment: "prod", Application: "wiki*"},
+	} {
+		if _, err := selectTargets(d, []string{"prod"}, applications); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%+v: %v", d, err)
+		}
+	}
+	if _, err := selectTargets(Decision{Verb: verb.Promote, Environment: "prod"}, []string{"prod"}, nil); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("without applications: %v", err)
+	}
+}
+
+// A command that an error prints can be pasted into a shell.
+func TestCommandLine(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]Decision{
+		`promoter hold --env prod --reason "incident 42, \"db\"" --repo acme/gitops --all`: {
+			Verb: verb.Hold, Environment: "prod", Reason: `incident 42, "db"`, Flags: " --repo acme/gitops", All: true,
+		},
+		`promoter unreject web:1.4.2 --app "shop*" --all`:              {Verb: verb.Unreject, Application: "shop*", Images: []string{"web:1.4.2"}, All: true},
+		`promoter promote --to prod --with web:1 --bypass soak,checks`: {Verb: verb.Promote, Environment: "prod", With: []string{"web:1"}, Bypass: []string{"soak", "checks"}},
+		`promoter rollback --env prod --to 58b5d4a --all --dry-run`:    {Verb: verb.Rollback, Environment: "prod", To: "58b5d4a", All: true, DryRun: true},
+	} {
+		if got := commandLine(d); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }
 

@@ -81,8 +81,10 @@ func effects(d Decision, targets []promotion.Target, images map[string]string, r
 			ended := endedBy(at, recorded)
 			lines = append(lines, ended...)
 			if len(ended) == 0 {
-				add("%s had no hold, rollback, or rejection", name(at))
+				add("%s had no hold, rollback, or failure", name(at))
 			}
+		case verb.Unreject:
+			lines = append(lines, unrejected(at, images, recorded)...)
 		}
 		if d.Verb == verb.Hold || d.Verb == verb.Freeze {
 			continue
@@ -109,30 +111,67 @@ func endedBy(target state.Target, recorded statebranch.Recorded) []string {
 		if !covers(target, at) {
 			continue
 		}
+		if len(before.Failures) > 0 && len(after.Failures) == 0 {
+			add("ended the failure of %s", name(at))
+		}
 		switch {
 		case before.Rollback != nil && after.Rollback == nil:
 			add("ended the rollback of %s by %s", name(at), actText(before.Rollback.Act))
 		case before.Hold != nil && after.Hold == nil:
 			add("ended the hold of %s by %s", name(at), actText(*before.Hold))
 		}
-		for _, rejection := range before.Rejections[:len(before.Rejections)-len(after.Rejections)] {
-			add("ended the rejection of %s in %s by %s", versionsOf(rejection.Images), name(at), actText(rejection.Act))
-		}
 	}
 	return lines
 }
 
+// unrejected returns which rejections of versions ended in a target and within it, and which one of
+// a wider target stays.
+func unrejected(target state.Target, images map[string]string, recorded statebranch.Recorded) (lines []string) {
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	for _, component := range slices.Sorted(maps.Keys(images)) {
+		parsed, err := image.Parse(images[component])
+		if err != nil {
+			continue
+		}
+		is := parsed.Version()
+		for _, at := range recorded.Before.Targets() {
+			was, scope, rejected := recorded.Before.RejectedBy(at, parsed.Repository, is)
+			if _, _, still := recorded.After.RejectedBy(at, parsed.Repository, is); rejected && !still && scope == at && covers(target, at) {
+				add("ended the rejection of %s in %s by %s", version(component, parsed), name(at), actText(was.Act))
+			}
+		}
+		if stays, scope, rejected := recorded.After.RejectedBy(target, parsed.Repository, is); rejected {
+			command := "promoter unreject " + strings.Replace(version(component, parsed), " ", ":", 1) + flagsOf(scope)
+			add("%s stays rejected in %s, because it is rejected in %s by %s: end that with '%s'",
+				version(component, parsed), name(target), name(scope), actText(stays.Act), command)
+		}
+	}
+	if len(lines) == 0 {
+		add("%s had no rejection of %s; what users closed or reverted before does not count anymore", name(target), versionsOf(images))
+	}
+	return lines
+}
+
+// flagsOf selects the target whose record has a decision.
+func flagsOf(scope state.Target) string {
+	flags := ""
+	if scope.Environment != state.All {
+		flags = " --env " + scope.Environment
+	}
+	if scope.Application == state.All {
+		return flags + " --all"
+	}
+	return flags + promotion.Target(scope).ApplicationFlag()
+}
+
 // stillHeld returns what stops a target after a resume, thaw, request, or rollback.
 func stillHeld(target state.Target, held state.Held, what verb.Verb) string {
-	command := "promoter resume"
-	if held.Freeze {
-		command = "promoter thaw"
-	}
-	if held.Target.Environment != state.All {
-		command += " --env " + held.Target.Environment
-	}
-	if held.Target.Application != state.All {
-		command += promotion.Target(held.Target).ApplicationFlag()
+	command := "promoter resume" + strings.TrimSuffix(flagsOf(held.Target), " --all") // which lists what it would end
+	switch {
+	case held.Freeze && held.Target.Environment != state.All:
+		command = "promoter thaw --env " + held.Target.Environment
+	case held.Freeze:
+		command = "promoter thaw --all"
 	}
 	state, end := "on hold", "end it with '"+command+"'"
 	if held.Freeze {

@@ -13,9 +13,10 @@ import (
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
+	"promoter/internal/verb"
 )
 
-// readImages returns the images of a rejection by component.
+// readImages returns the images of a rejection, or of its end, by component.
 func readImages(ctx context.Context, d Decision, r repository) (map[string]string, error) {
 	if len(d.Images) == 0 {
 		return nil, nil
@@ -27,7 +28,7 @@ func readImages(ctx context.Context, d Decision, r repository) (map[string]strin
 			return nil, err
 		}
 		if other, twice := images[component]; twice && other != pinned.Reference() {
-			return nil, fault.New(fault.Invalid, "%s: two versions of %s at once: reject one after the other", text, component)
+			return nil, fault.New(fault.Invalid, "%s: two versions of %s at once: %s one after the other", text, component, d.Verb)
 		}
 		images[component] = pinned.Reference()
 	}
@@ -35,13 +36,14 @@ func readImages(ctx context.Context, d Decision, r repository) (map[string]strin
 }
 
 // resolveImage reads COMPONENT:TAG or REPOSITORY:TAG, with or without a digest, and
-// queries the registry for a missing digest. A tag that is gone is rejected by its name.
+// queries the registry for a missing digest. A tag that is gone is rejected by its name. A version
+// is allowed again by the name that the user gives: what was rejected may have had another digest.
 func resolveImage(ctx context.Context, d Decision, r repository, text string) (component string, pinned promotion.Pinned, err error) {
 	component, reference, err := parseImage(d, r, text)
 	if err != nil {
 		return "", promotion.Pinned{}, err
 	}
-	if reference.Digest == "" {
+	if reference.Digest == "" && d.Verb != verb.Unreject {
 		fact := promotion.Fact{Repository: reference.Repository, Tag: reference.Tag}
 		version, err := r.workspace.Reconciler.Clients.Registries.Resolve(ctx, promotion.Lookup{Fact: fact, Component: component})
 		if err != nil {

@@ -1,8 +1,10 @@
 package decision
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"promoter/internal/connect"
@@ -52,8 +54,7 @@ type Authority interface {
 	// Covers reports whether an environment or a target may be named to the user; a target
 	// without an application is an environment.
 	Covers(target promotion.Target) bool
-	// Confirms reports whether a resume of the repository may confirm a state branch that was
-	// deleted or moved back.
+	// Confirms reports whether the user may confirm a state branch that was deleted or moved back.
 	Confirms() bool
 	// Authorize returns the user to record, or why that user may not decide about all of the
 	// targets. The deployments are those of all targets.
@@ -75,6 +76,11 @@ func RecordIn(
 		return Result{}, err
 	}
 	opened := repository{workspace: w, config: loaded, defaultBranch: branch, covers: authority.Covers}
+	stateBranch := w.Reconciler.Clients.StateBranch()
+	stateBranch.DryRun = d.DryRun
+	if d.Verb == verb.ConfirmState {
+		return confirm(ctx, d, r, stateBranch, authority)
+	}
 	targets, err := findTargets(ctx, d, opened)
 	if err != nil {
 		return Result{}, err
@@ -107,7 +113,7 @@ func RecordIn(
 		}
 	}
 	act := state.Act{By: by, At: session.Server.Now().UTC(), Reason: d.Reason}
-	result := Result{Repository: r.Name, By: act.By, Targets: targets, Subject: subject(d, targets)}
+	result := Result{Repository: r.Name, By: act.By, Targets: targets, DryRun: d.DryRun, Subject: subject(d, targets)}
 	var changes []state.Change
 	switch d.Verb {
 	case verb.Promote:
@@ -119,9 +125,10 @@ func RecordIn(
 		}
 		targets = wanted.targets
 		result.Targets, result.Promotions = wanted.targets, wanted.promotions
+		result.Subject = subject(d, targets)
 		changes = addRequests(targets, wanted.request)
 	case verb.Rollback:
-		changes, result, err = rollback(ctx, d, opened, targets[0], authority, result, act)
+		changes, result, err = rollbacks(ctx, d, opened, targets, authority, result, act)
 		targets = result.Targets
 		if err == nil && len(changes) == 0 {
 			result.Unchanged = true
@@ -136,20 +143,61 @@ func RecordIn(
 	if err != nil {
 		return Result{}, err
 	}
-	stateBranch := w.Reconciler.Clients.StateBranch()
-	stateBranch.Confirms = authority.Confirms()
 	recorded, err := stateBranch.Record(ctx, result.Subject, changes...)
 	if err != nil {
 		return Result{}, err
 	}
-	result.Unchanged = !recorded.Written
-	if recorded.Confirmed {
-		const confirmed = " is confirmed as it is now; nothing else changed: repeat the command to resume the repository"
-		result.Effects = []string{state.Branch + confirmed}
-		return result, nil
-	}
+	result.Unchanged = !recorded.Differs
 	result.Effects = append(result.Effects, effects(d, targets, result.Images, recorded, act.At)...)
+	if d.DryRun && len(result.Promotions) == 0 { // which show it
+		result.Effects = append(result.Effects, opened.follows(ctx, targets, changes)...)
+	}
 	return result, nil
+}
+
+// confirm confirms a state branch that was deleted or moved back.
+func confirm(
+	ctx context.Context, d Decision, r *connect.Repository, branch statebranch.Branch, authority Authority,
+) (Result, error) {
+	everywhere := []promotion.Target{{Environment: state.All, Application: state.All}}
+	if !authority.Confirms() {
+		return Result{}, fault.New(fault.Unauthorized, "%s needs the role admin for the whole repository", d.Verb)
+	}
+	by, err := authority.Authorize(ctx, everywhere, nil)
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{Repository: r.Name, By: by, Targets: everywhere, DryRun: d.DryRun}
+	result.Subject = state.Subject("Confirm the state of", state.Target(everywhere[0]).String(), d.Reason)
+	confirmed, err := branch.Confirm(ctx, result.Subject)
+	if err != nil {
+		return Result{}, err
+	}
+	result.Unchanged = !confirmed
+	result.Effects = []string{state.Branch + " is confirmed as it is now; nothing else changed"}
+	if !confirmed {
+		result.Effects = []string{state.Branch + " was not deleted or moved back: there is nothing to confirm"}
+	}
+	return result, nil
+}
+
+// follows returns what promoter decides about the targets after changes, as far as it is known.
+func (r repository) follows(ctx context.Context, targets []promotion.Target, changes []state.Change) (lines []string) {
+	_, decisions, err := r.workspace.Reconciler.Decide(ctx, changes...)
+	if err != nil {
+		return []string{"what follows is not known: " + err.Error()}
+	}
+	for _, decided := range decisions {
+		about := slices.ContainsFunc(targets, func(wide promotion.Target) bool { return covers(state.Target(wide), state.Target(decided.Target)) })
+		if about && r.covers(decided.Target) {
+			outcome := cmp.Or(decided.Reason.String(), string(decided.State))
+			lines = append(lines, "then "+decided.Target.Name()+": "+outcome)
+		}
+	}
+	if more := len(lines) - maxNames; more > 0 {
+		lines = append(lines[:maxNames], fmt.Sprintf("and %d more", more))
+	}
+	return lines
 }
 
 // userOfCommand is the user of a command: the account that the forge authenticated, unless the
@@ -233,6 +281,11 @@ func changesOf(
 			change = state.Hold(at, act)
 		case verb.Resume:
 			change = state.Resume(at, act)
+			if at.Application == state.All {
+				change = state.ResumeWithin(at, act)
+			}
+		case verb.Unreject:
+			change = state.Unreject(at, state.Unrejection{Act: act, Images: images})
 		case verb.Reject:
 			change = state.Reject(at, state.Rejection{Act: act, Images: images})
 		case verb.Freeze:

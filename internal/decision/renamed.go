@@ -11,7 +11,21 @@ import (
 )
 
 // ends reports whether a decision ends others.
-func ends(d Decision) bool { return d.Verb == verb.Resume || d.Verb == verb.Thaw }
+func ends(d Decision) bool {
+	return d.Verb == verb.Resume || d.Verb == verb.Unreject || d.Verb == verb.Thaw
+}
+
+// endsStop reports whether a verb ends a decision that stops promotions.
+func endsStop(v verb.Verb, stop state.Stop) bool {
+	switch stop.Kind {
+	case state.KindFreeze:
+		return v == verb.Thaw
+	case state.KindReject:
+		return v == verb.Unreject || v == verb.Resume && stop.Rejection.Rollback
+	default:
+		return v == verb.Resume
+	}
+}
 
 // goneTarget returns the record that a user ends although the repository no longer has a target of its name: what it
 // was about may have another name now.
@@ -52,7 +66,7 @@ func released(ctx context.Context, d Decision, r repository, targets []promotion
 		return nil, err
 	}
 	concerned := slices.DeleteFunc(s.Stops(clients.Now()), func(stop state.Stop) bool {
-		return !slices.ContainsFunc(targets, func(wide promotion.Target) bool { return covers(state.Target(wide), stop.Of) })
+		return !endsStop(d.Verb, stop) || !slices.ContainsFunc(targets, func(wide promotion.Target) bool { return covers(state.Target(wide), stop.Of) })
 	})
 	if len(concerned) == 0 {
 		return nil, nil

@@ -15,6 +15,37 @@ import (
 	"promoter/internal/state"
 )
 
+// rollbacks returns the changes for rollbacks of several targets, or of one. Of several, one that has no earlier
+// versions is left as it is and reported.
+func rollbacks(
+	ctx context.Context, d Decision, r repository, all []promotion.Target, authority Authority, result Result, act state.Act,
+) (changes []state.Change, done Result, err error) {
+	if len(all) == 1 {
+		return rollback(ctx, d, r, all[0], authority, result, act)
+	}
+	done = result
+	done.Targets = nil
+	for _, target := range all {
+		made, one, err := rollback(ctx, d, r, target, authority, Result{Targets: []promotion.Target{target}}, act)
+		switch kind := fault.KindOf(err); {
+		case kind == fault.NotFound || kind == fault.Invalid:
+			done.Effects = append(done.Effects, target.Name()+" stays as it is: "+err.Error())
+			continue
+		case err != nil:
+			return nil, result, err
+		case len(made) > 0:
+			done.Targets = append(done.Targets, one.Targets...)
+		}
+		if len(one.Images) > 0 {
+			done.Effects = append(done.Effects, target.Name()+" returns to "+versionsOf(one.Images))
+		}
+		changes, done.Effects = append(changes, made...), append(done.Effects, one.Effects...)
+		done.Downstream = append(done.Downstream, one.Downstream...)
+	}
+	done.Subject = subject(d, done.Targets)
+	return changes, done, nil
+}
+
 // rollback returns the changes of the state for a rollback, with the result as far as it is known before they
 // are recorded; none: it is in effect. All of them are recorded in one commit, so that none is lost between them.
 func rollback(

@@ -49,8 +49,11 @@ func load(files fs.FS) (tree, error) {
 		return tree{}, err
 	}
 	t.verbs["completion"] = true // cobra's own
-	decisions, err := t.words(regexp.MustCompile(`\bnewDecide\(system, verb\.(\w+)\)`), sources...)
+	decisions, err := t.words(regexp.MustCompile(`\bnew(?:Decide|ImageDecision)\(system, verb\.(\w+)\)`), sources...)
 	for name := range decisions {
+		if name == "ConfirmState" {
+			name = "confirm-state"
+		}
 		t.verbs[strings.ToLower(name)] = true
 	}
 	return t, err

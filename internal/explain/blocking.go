@@ -165,11 +165,11 @@ func advice(d promotion.Decision) string {
 		return "'promoter resume" + scope(d.Reason.Scope, target) + "' ends it"
 	case promotion.RuleFrozen:
 		if d.Reason.Scope.Environment == state.All {
-			return "'promoter thaw' ends it"
+			return "'promoter thaw --all' ends it"
 		}
 		return "'promoter thaw --env " + cmp.Or(d.Reason.Scope.Environment, d.Environment) + "' ends it"
 	case promotion.RuleRejected, promotion.RuleReverted:
-		return "a newer version proceeds; 'promoter resume" + target + "' allows this one again"
+		return "a newer version proceeds; 'promoter unreject" + versions(d.Moves) + wholeScope(d.Reason.Scope, target) + "' allows this one again"
 	case promotion.RuleLeftUpstream:
 		return "a newer version proceeds; 'promoter resume --env " + d.Reason.Scope.Environment + d.ApplicationFlag() +
 			"' ends that rollback"
@@ -199,7 +199,24 @@ func advice(d promotion.Decision) string {
 	}
 }
 
-// scope returns the flags for the record that has a decision.
+// versions names the versions of moves, as 'promoter unreject' reads them.
+func versions(moves []promotion.Move) (names string) {
+	for _, move := range moves {
+		names += " " + move.Named()
+	}
+	return names
+}
+
+// wholeScope is scope for a command that is about all within the record.
+func wholeScope(has state.Target, target string) string {
+	if has.Application == state.All {
+		return scope(has, target) + " --all"
+	}
+	return scope(has, target)
+}
+
+// scope returns the flags for the record that has a decision. A command about more than one
+// target lists what it is about, and needs another flag: users see what they would end.
 func scope(has state.Target, target string) string {
 	switch {
 	case has.Environment == state.All:

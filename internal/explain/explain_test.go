@@ -48,7 +48,7 @@ func TestBlocking(t *testing.T) {
 	}{
 		{"same", decided(promotion.Same, promotion.RuleSame, "already up to date"), nil, ""},
 		{"a condition that the time meets", soaks, nil, "condition|staging soak 1d: present since yesterday, until 2026-12-01T09:00:00Z|"},
-		{"a freeze of everything", frozen, nil, "decision|the repository is frozen by ann|'promoter thaw' ends it"},
+		{"a freeze of everything", frozen, nil, "decision|the repository is frozen by ann|'promoter thaw --all' ends it"},
 		{"a hold of an environment", held, nil, "decision|on hold by ann|'promoter resume --env prod' ends it"},
 		{
 			"a request", decided(promotion.Waiting, promotion.RulePropose, "propose is manual: waiting for a request"), nil,

@@ -199,7 +199,7 @@ func (p Path) answer(f Facts, asked Asked) Path {
 			parts, last = append(parts, "is in "+step.Environment+step.since()), i
 		case was && landed.Reverted:
 			parts, last = append(parts, "was in "+step.Environment+during(landed)+" and was reverted there"), i
-			p.Advice = allowAgain(step)
+			p.Advice = allowAgain(p.Component, v, step, state.Target{})
 		case was:
 			parts, last = append(parts, "was in "+step.Environment+during(landed)), i
 		}
@@ -225,12 +225,12 @@ func (p Path) stopped(f Facts, asked Asked, i int) (text, advice string) {
 	if len(step.Versions) > 0 && policy != nil {
 		order, ordered = policy.Compare(step.Versions[0], v)
 	}
-	rejection, rejected := f.Observation.State.Rejected(state.Target(step.Target), asked.Repository, v)
+	rejection, wide, rejected := f.Observation.State.RejectedBy(state.Target(step.Target), asked.Repository, v)
 	switch {
 	case rejected:
 		by := cmp.Or(rejection.By.Login, "an unknown user")
 		why := strings.TrimSuffix(": "+rejection.Reason, ": ")
-		return fmt.Sprintf("was rejected in %s by %s on %s%s", here, by, rejection.At.UTC().Format(time.DateOnly), why), allowAgain(step)
+		return fmt.Sprintf("was rejected in %s by %s on %s%s", here, by, rejection.At.UTC().Format(time.DateOnly), why), allowAgain(p.Component, v, step, wide)
 	case same(step.Next, v) && step.Blocker != nil:
 		return "waits in " + here + step.at() + ": " + step.Blocker.String(), step.Blocker.Advice
 	case same(step.Next, v):
@@ -253,8 +253,9 @@ func (p Path) stopped(f Facts, asked Asked, i int) (text, advice string) {
 }
 
 // allowAgain is the advice for a version that a user rejected or reverted.
-func allowAgain(s Step) string {
-	return "'promoter resume --env " + s.Environment + s.ApplicationFlag() + "' allows it again"
+func allowAgain(component string, v image.Version, s Step, wide state.Target) string {
+	named := promotion.Move{Component: component, To: v}.Named()
+	return "'promoter unreject " + named + wholeScope(wide, " --env "+s.Environment+s.ApplicationFlag()) + "' allows it again"
 }
 
 // why returns why a version that the registry has is not selected.

@@ -11,26 +11,27 @@ import (
 )
 
 // This file finds the versions that landed and are gone: a user reverted them, or wrote others.
-// They must not be promoted again, until a user resumes the target.
+// They must not be promoted again, until a user allows that with unreject.
 
 // reverted returns the versions that landed in the target and are no longer
-// there. Those that were gone already when the target was resumed are forgotten.
+// there. Those that were gone already when a user allowed them again are forgotten.
 func (t targetReader) reverted(ctx context.Context, found []promotion.Landing) ([]promotion.Reversion, error) {
-	resumed := t.o.Promotion.State.ResumedAt(state.Target(t.target))
-	var then *atResume // read when it is needed
+	allowed := map[time.Time]*atUnreject{} // read when it is needed
 	var reverted []promotion.Reversion
 	for _, l := range found {
 		gone := slices.DeleteFunc(l.Snapshot.Components(), func(component string) bool {
 			return ContainsVersion(t.o.Promotion.Targets[t.target], component, l.Snapshot[component])
 		})
-		if len(gone) > 0 && !resumed.IsZero() && then == nil {
-			var err error
-			if then, err = t.atResume(ctx, resumed); err != nil {
-				return nil, err
-			}
-		}
 		for _, component := range gone {
-			if then != nil && then.forgets(l, component) {
+			pinned := l.Snapshot[component]
+			at := t.o.Promotion.State.UnrejectedAt(state.Target(t.target), pinned.Repository, pinned.Version)
+			if _, read := allowed[at]; !read && !at.IsZero() {
+				var err error
+				if allowed[at], err = t.atUnreject(ctx, at); err != nil {
+					return nil, err
+				}
+			}
+			if then := allowed[at]; then != nil && then.forgets(l, component) {
 				continue
 			}
 			gone := promotion.Reversion{Component: component, Version: l.Snapshot[component].Version, Commit: l.Commit}
@@ -59,15 +60,15 @@ func (r Reader) RevertedMerge(
 // of a later time has a wrong one.
 const maxSkew = time.Hour
 
-// atResume is the target at the time when a user resumed it. Any user can set the time of a
+// atUnreject is the target at the time when a user allowed versions again. Any user can set the time of a
 // commit, so there may be two commits that had been the last one.
-type atResume struct {
-	resumed time.Time
+type atUnreject struct {
+	allowed time.Time
 	before  map[string]bool // the commits that were there for certain
 	files   []promotion.Current
 }
 
-func (t targetReader) atResume(ctx context.Context, resumed time.Time) (*atResume, error) {
+func (t targetReader) atUnreject(ctx context.Context, allowed time.Time) (*atUnreject, error) {
 	var ids []string
 	newest := -1 // the newest that claims to be from before
 	certain := 0 // from here on, all were there: no older one claims to be from later
@@ -77,13 +78,13 @@ func (t targetReader) atResume(ctx context.Context, resumed time.Time) (*atResum
 		}
 		ids = append(ids, commit.ID)
 		switch when := commit.Committer.When; {
-		case !when.After(resumed) && newest < 0:
+		case !when.After(allowed) && newest < 0:
 			newest = len(ids) - 1
-		case when.After(resumed) && !when.After(t.o.Now.Add(maxSkew)):
+		case when.After(allowed) && !when.After(t.o.Now.Add(maxSkew)):
 			certain = len(ids)
 		}
 	}
-	then := &atResume{resumed: resumed, before: map[string]bool{}}
+	then := &atUnreject{allowed: allowed, before: map[string]bool{}}
 	if len(ids) == 0 {
 		return then, nil
 	}
@@ -104,12 +105,12 @@ func (t targetReader) atResume(ctx context.Context, resumed time.Time) (*atResum
 	return then, nil
 }
 
-// forgets reports whether a version had landed, and was gone, when the target was resumed. A
+// forgets reports whether a version had landed, and was gone, when it was allowed again. A
 // time of the forge is preferred.
-func (r atResume) forgets(l promotion.Landing, component string) bool {
+func (r atUnreject) forgets(l promotion.Landing, component string) bool {
 	landed := r.before[l.Commit]
 	if !l.At.IsZero() {
-		landed = !l.At.After(r.resumed)
+		landed = !l.At.After(r.allowed)
 	}
 	return landed && !slices.ContainsFunc(r.files, func(files promotion.Current) bool {
 		return ContainsVersion(files, component, promotion.Pinned{Version: l.Snapshot[component].Version})

@@ -185,8 +185,8 @@ func (t targetReader) mergedPullRequests(ctx context.Context, found []promotion.
 		return nil, nil
 	}
 	if t.o.currentIndex(t.target, found) >= 0 {
-		// The time matters to a child that soaks, or when the target was resumed.
-		if !t.o.anyChild(t.target, soaks) && t.o.Promotion.State.ResumedAt(state.Target(t.target)).IsZero() {
+		// The time matters to a child that soaks, or when a version was allowed again.
+		if !t.o.anyChild(t.target, soaks) && !t.o.Promotion.State.Unrejects(state.Target(t.target)) {
 			return nil, nil
 		}
 		if _, recorded := t.observed(t.currentFirst(found, w), w).seen[0]; recorded {

@@ -1,10 +1,13 @@
 package promotion
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"promoter/internal/config"
+	"promoter/internal/image"
 	"promoter/internal/state"
 )
 
@@ -69,7 +72,12 @@ func (g GoneDecision) Fix() string {
 		command, again = "thaw", "freeze"
 	}
 	if g.Kind == state.KindReject {
-		again = "reject"
+		command, again = "unreject", "reject"
+		for _, component := range slices.Sorted(maps.Keys(g.Rejection.Images)) {
+			if rejected, err := image.Parse(g.Rejection.Images[component]); err == nil {
+				command += " " + Move{Component: component, To: rejected.Version()}.Named()
+			}
+		}
 	}
 	end := "'promoter " + command + " --env " + g.Of.Environment
 	if g.Of.Application != state.All {

@@ -118,3 +118,12 @@ func ChangesOf(from, to Snapshot) []Move {
 	}
 	return moves
 }
+
+// Named returns the version that a move leads to as commands read it: COMPONENT:TAG or
+// COMPONENT@DIGEST.
+func (m Move) Named() string {
+	if image.ValidTag(m.To.Tag) {
+		return m.Component + ":" + m.To.Tag
+	}
+	return m.Component + "@" + m.To.Digest
+}

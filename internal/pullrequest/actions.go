@@ -6,7 +6,6 @@ import (
 
 	"promoter/internal/command"
 	"promoter/internal/config/setting"
-	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/propose"
 	"promoter/internal/state"
@@ -35,14 +34,14 @@ func (p Page) writeActions(b *markdown) {
 	var list markdown
 	switch {
 	case p.rewritesOnly():
-		list.line("- **Close** it to leave the files in ", code(p.Environment.Name), " as they are; `resume` undoes that.")
+		list.line("- **Close** it to leave the files in ", code(p.Environment.Name), " as they are; `unreject` undoes that.")
 	case slices.ContainsFunc(p.Decisions, isAutomaticRollback):
 		list.line("- **Close** it to keep the versions that failed; newer versions are still proposed.")
 	case p.isRollback():
 		list.line("- **Close** it to cancel the rollback; the hold stays until `resume`.")
 	default:
 		list.line("- **Close** it to reject these versions for ", code(p.Environment.Name),
-			"; newer versions are still proposed. `resume` undoes that.")
+			"; newer versions are still proposed. `unreject` undoes that.")
 	}
 	list.line("- **Edit:** if you push to this branch, promoter no longer changes it. Text outside of this section is kept.")
 	list.line()
@@ -111,7 +110,7 @@ func (p Page) commandRows() [][]string {
 	switch {
 	case isHeld(p.Proposal) && scope == (state.Target{}): // the record cannot be read
 	case isHeld(p.Proposal) && p.Reason.Rule == promotion.RuleFrozen:
-		add("end the freeze", "", "", "promoter thaw"+scopeFlags(scope))
+		add("end the freeze", "", "", "promoter thaw"+freezeFlags(scope))
 	case isHeld(p.Proposal) && (scope.Application == state.All || scope.Environment != p.Environment.Name ||
 		scope.Application != application): // a comment applies to the applications here
 		add("end the hold", "", "", "promoter resume"+scopeFlags(scope))
@@ -121,11 +120,14 @@ func (p Page) commandRows() [][]string {
 		add("cancel the rollback", verb.Resume, "", "promoter resume"+target)
 	default:
 		add("stop promotions here; this pull request stays open", verb.Hold, "", "promoter hold"+target)
-		add("undo a close or a hold", verb.Resume, "", "promoter resume"+target)
+		add("end a hold", verb.Resume, "", "promoter resume"+target)
 	}
 	if !p.isRollback() && !p.rewritesOnly() {
-		add("reject these versions in all environments", verb.Reject, "REASON", "promoter reject "+p.versions())
-		add("after the merge: restore the previous versions", "", "", "promoter rollback"+target)
+		add("reject these versions in all environments", verb.Reject, "REASON", "promoter reject "+p.versions()+" --all")
+		add("after the merge: restore the previous versions", verb.Rollback, "", "promoter rollback"+target)
+	}
+	if !p.isRollback() {
+		add("undo a close, a rejection, or a revert", verb.Unreject, "", "promoter unreject "+p.versions()+target)
 	}
 	if p.Comments != nil {
 		for _, environment := range p.Comments.Promote {
@@ -165,14 +167,22 @@ func (c Comments) who(v verb.Verb) string {
 	return firstOf(quoted)
 }
 
-// scopeFlags selects the target of a hold or freeze that may be wider than an application.
+// freezeFlags selects the environment of a freeze, or the repository.
+func freezeFlags(scope state.Target) string {
+	if scope.Environment == state.All {
+		return " --all"
+	}
+	return " --env " + scope.Environment
+}
+
+// scopeFlags selects the target of a hold that may be wider than an application.
 func scopeFlags(scope state.Target) string {
 	flags := ""
 	if scope.Environment != state.All {
 		flags += " --env " + scope.Environment
 	}
 	if scope.Application != state.All {
-		flags += " --app " + scope.Application
+		return flags + " --app " + scope.Application
 	}
 	return flags
 }
@@ -184,10 +194,7 @@ func (p Page) versions() string {
 		if m.Form != "" {
 			continue // the files have it already
 		}
-		name := m.Component + ":" + m.To.Tag
-		if !image.ValidTag(m.To.Tag) {
-			name = m.Component + "@" + m.To.Digest
-		}
+		name := m.Named()
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}

@@ -61,7 +61,7 @@ func TestBody_actionsOfTheState(t *testing.T) {
 		},
 		{
 			"frozen", held(promotion.RuleFrozen, state.All, state.All),
-			[]string{"| end the freeze |  | `promoter thaw` |"},
+			[]string{"| end the freeze |  | `promoter thaw --all` |"},
 			[]string{"resume |", "promoter hold", automatic},
 		},
 		{"the record cannot be read", held(promotion.RuleHeld, "", ""), []string{"**Paused:**"}, []string{"end the", "promoter hold"}},
@@ -87,7 +87,7 @@ func TestBody_actionsOfTheState(t *testing.T) {
 			"only named users can be recognized", shop(func(p *pullrequest.Page) {
 				p.Comments.OnlyNamed, p.Comments.Allowed = true, map[verb.Verb][]string{verb.Hold: {"ann"}}
 			}),
-			[]string{"| `/promoter hold` | `ann` |", "`/promoter explain`", "| undo a close or a hold |  |  | `promoter resume"},
+			[]string{"| `/promoter hold` | `ann` |", "`/promoter explain`", "| end a hold |  |  | `promoter resume"},
 			[]string{"`/promoter resume`", "`/promoter reject"},
 		},
 		{"nothing to request", gates(setting.LandPR), nil, []string{"/promoter promote", "who may comment"}},
@@ -109,7 +109,7 @@ func TestBody_actionsOfTheState(t *testing.T) {
 					p.Decisions[0].Moves = append(p.Decisions[0].Moves, aMove(name, "1", "2"))
 				}
 			}),
-			[]string{"`promoter reject IMAGE...`"},
+			[]string{"`promoter reject IMAGE... --all`"},
 			nil,
 		},
 	}

@@ -285,7 +285,7 @@ func TestCommands_help(t *testing.T) {
 	id := w.comment(1, "ada", "/promoter help")
 	w.run()
 	w.wantReactions(id, scm.ReactionDone)
-	w.wantAnswer(1, "here you may use hold, resume, promote dev, promote staging, refresh, explain, help.", "| `/promoter reject REASON` |")
+	w.wantAnswer(1, "here you may use hold, resume, unreject, promote dev, promote staging, refresh, explain, help.", "| `/promoter reject REASON` |")
 }
 
 func TestCommands_unclear(t *testing.T) {

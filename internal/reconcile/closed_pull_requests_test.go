@@ -11,8 +11,8 @@ import (
 	"promoter/internal/state"
 )
 
-// A close before a resume is settled, even if no reconciliation observed it.
-func TestReconcile_resumeAfterAnUnobservedClose(t *testing.T) {
+// A close before an unreject is settled, even if no reconciliation observed it.
+func TestReconcile_unrejectAfterAnUnobservedClose(t *testing.T) {
 	t.Parallel()
 	for name, target := range map[string]state.Target{
 		"the application": in("staging"),
@@ -24,7 +24,7 @@ func TestReconcile_resumeAfterAnUnobservedClose(t *testing.T) {
 			w := staged(t, threeEnvironments)
 			w.Forge.CloseByHand(1, "ada")
 			w.Clock.Add(time.Minute)
-			w.decide(state.Resume(target, w.act("")))
+			w.decide(w.unreject(target, "1.1.0"))
 			w.run()
 			w.wantPulls("promoter/staging/shop closed", "promoter/staging/shop open")
 			w.calm()
@@ -32,19 +32,39 @@ func TestReconcile_resumeAfterAnUnobservedClose(t *testing.T) {
 	}
 }
 
-// One application of a closed group is resumed: only that one continues.
-func TestReconcile_resumesOneApplicationOfAGroup(t *testing.T) {
+// A resume ends no close.
+func TestReconcile_resumeAfterACloseKeepsIt(t *testing.T) {
+	t.Parallel()
+	for name, observed := range map[string]bool{"observed": true, "not observed": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := staged(t, threeEnvironments)
+			w.Forge.CloseByHand(1, "ada")
+			if observed {
+				w.run()
+			}
+			w.Clock.Add(time.Minute)
+			w.decide(state.ResumeWithin(state.Target{Environment: state.All, Application: state.All}, w.act("")))
+			wantReason(t, w.run(), "staging", "rejected", "ada")
+			w.wantPulls("promoter/staging/shop closed")
+			w.calm()
+		})
+	}
+}
+
+// The versions of one application of a closed group are allowed again: only that one continues.
+func TestReconcile_allowsOneApplicationOfAGroup(t *testing.T) {
 	t.Parallel()
 	w := grouped(t)
 	w.Forge.CloseByHand(1, "ada")
 	w.run()
 	w.wantPulls("promoter/staging/_all closed")
 	w.Clock.Add(time.Minute)
-	w.decide(state.Resume(in("staging"), w.act("")))
+	w.decide(w.unreject(in("staging"), "1.1.0"))
 	w.run()
 	w.wantPulls("promoter/staging/_all closed", "promoter/staging/_all open")
 	if title := w.pull(2).Title; strings.Contains(w.pull(2).Body, "cart") {
-		t.Errorf("cart, which was not resumed, is in %q", title)
+		t.Errorf("cart, whose version was not allowed again, is in %q", title)
 	}
 	w.calm()
 }
@@ -59,7 +79,7 @@ func TestReconcile_closeWhileNothingDiffersIsRemembered(t *testing.T) {
 	w.run()
 	w.calm()
 	w.Clock.Add(time.Minute)
-	w.decide(state.Resume(in("dev"), w.act("")))
+	w.decide(w.unreject(in("dev"), "1.1.0"))
 	report := w.run()
 	w.holds("dev", "1.1.0 1.0.0")
 	wantReason(t, report, "staging", "rejected", "ada")
@@ -177,7 +197,7 @@ func TestReconcile_mergedHeadIsNotProposedAgain(t *testing.T) {
 				merge(w)
 				w.byHand("main", "staging", line(web, "1.1.0"), line(web, "1.0.0"))
 				w.Clock.Add(time.Minute)
-				w.decide(state.Resume(in("staging"), w.act("")))
+				w.decide(w.unreject(in("staging"), "1.1.0"))
 				run(w)
 				w.wantPulls("promoter/staging/shop merged", "promoter/staging/shop open")
 				run(w)

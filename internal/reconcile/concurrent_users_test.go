@@ -137,15 +137,15 @@ func TestReconcile_othersMergeConcurrently(t *testing.T) {
 	}
 }
 
-// Clocks of users and forges differ a little. A resume after the close, by a late clock,
+// Clocks of users and forges differ a little. An unreject after the close, by a late clock,
 // is not lost forever.
-func TestReconcile_resumeDespiteClockSkew(t *testing.T) {
+func TestReconcile_unrejectDespiteClockSkew(t *testing.T) {
 	t.Parallel()
 	w := staged(t, threeEnvironments)
 	w.Forge.CloseByHand(1, "ada")
 	w.run()
 	w.Clock.Add(time.Minute)
-	w.decide(state.Resume(in("staging"), w.act("")))
+	w.decide(w.unreject(in("staging"), "1.1.0"))
 	w.run()
 	w.wantPulls("promoter/staging/shop closed", "promoter/staging/shop open")
 }
@@ -177,12 +177,12 @@ func TestObserve_writesNothing(t *testing.T) {
 	}
 }
 
-// A process whose clock is behind sees commits from its future. What a user reverted after a
-// resume stays reverted for it.
-func TestReconcile_revertAfterAResumeDespiteClockSkew(t *testing.T) {
+// A process whose clock is behind sees commits from its future. What a user reverted after an
+// unreject stays reverted for it.
+func TestReconcile_revertAfterAnUnrejectDespiteClockSkew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, threeEnvironments)
-	w.decide(state.Resume(in("dev"), w.act("")))
+	w.decide(w.unreject(in("dev"), "1.1.0"))
 	w.Clock.Add(time.Minute)
 	w.pushAndRun(web, "1.1.0")
 	w.byHand("main", "dev", line(web, "1.1.0"), line(web, "1.0.0"))

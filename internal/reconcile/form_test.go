@@ -76,7 +76,7 @@ func TestReconcile_closedPullRequestOfForm(t *testing.T) {
 	w.contains("prod", line(web, "1.0.0")+"\n")
 	w.calm()
 	w.Clock.Add(time.Minute)
-	w.decide(state.Resume(in("staging"), w.act("")))
+	w.decide(w.unreject(in("staging"), "1.0.0"))
 	w.run()
 	w.wantPulls("promoter/staging/shop closed", "promoter/prod/shop merged", "promoter/staging/shop open")
 	w.calm()

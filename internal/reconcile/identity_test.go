@@ -32,7 +32,7 @@ func TestIdentity_changed(t *testing.T) {
 			id := w.comment(1, "ada", "/promoter reject it leaks") // the trailers of its head count
 			w.run()
 			w.wantReactions(id, scm.ReactionDone)
-			w.decide(state.Resume(state.Target{Environment: state.All, Application: state.All}, w.act("")))
+			w.decide(w.unreject(state.Target{Environment: state.All, Application: state.All}, "1.1.0"))
 			w.pushAndRun(web, "1.2.0")
 			commit, err := w.Git.Objects().Commit(w.Git.Branch("promoter/staging/shop"))
 			if err != nil || commit.Committer.Name != "acme-promoter[bot]" {

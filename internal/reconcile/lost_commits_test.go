@@ -54,7 +54,7 @@ func TestReconcile_restoresALostStateBranch(t *testing.T) {
 			w.push(web, "1.1.0")
 			report := w.remembering(m)
 			wantReason(t, report, "dev", "incident 42")
-			if len(report.Errors) != 1 || !strings.Contains(report.Errors[0].Err.Error(), "are restored: end them with 'promoter resume'") {
+			if len(report.Errors) != 1 || !strings.Contains(report.Errors[0].Err.Error(), "are restored: end them with 'promoter resume', 'promoter unreject', and") {
 				t.Errorf("errors: %+v", report.Errors)
 			}
 			report = w.remembering(m)

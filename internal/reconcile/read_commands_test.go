@@ -596,7 +596,7 @@ func TestCommands_reopenedPullRequest(t *testing.T) {
 	w := staged(t, threeEnvironments)
 	w.Forge.CloseByHand(1, "ben")
 	w.run()
-	id := w.comment(1, "ada", "/promoter resume a mistake")
+	id := w.comment(1, "ada", "/promoter unreject a mistake")
 	w.run()
 	w.wantReactions(id, scm.ReactionDone)
 	if got := w.pulls(); !slices.Contains(got, "promoter/staging/shop open") {

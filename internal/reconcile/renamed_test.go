@@ -147,13 +147,14 @@ func TestDecisions_aCloseIsNotEscapedByRenaming(t *testing.T) {
 		t.Errorf("pull requests: %v", w.pulls())
 	}
 	if gone := promotion.GoneDecisions(report.UserDecisions[len(report.UserDecisions)-1]); len(gone) != 1 ||
-		!strings.Contains(gone[0].String(), "it stops shop in stage") || !strings.Contains(gone[0].Fix(), "promoter resume --env staging --app shop") {
+		!strings.Contains(gone[0].String(), "it stops shop in stage") || !strings.Contains(gone[0].Fix(), "promoter unreject web:1.1.0 --env staging --app shop") {
 		t.Errorf("gone: %v", gone)
 	}
-	w.decide(state.Resume(in("staging"), w.act("")))
+	rejected := w.state().At(in("staging")).Rejections[0].Images
+	w.decide(state.Unreject(in("staging"), state.Unrejection{Act: w.act(""), Images: rejected}))
 	w.run()
 	if len(w.Forge.All()) != 2 {
-		t.Errorf("after a resume: %v", w.pulls())
+		t.Errorf("after an unreject: %v", w.pulls())
 	}
 }
 

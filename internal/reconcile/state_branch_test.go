@@ -84,7 +84,6 @@ func (w *sealedWorld) calm() {
 func (w *sealedWorld) decideWithKey(changes ...state.Change) statebranch.Recorded {
 	w.t.Helper()
 	branch := w.server().Clients.StateBranch()
-	branch.Confirms = true
 	recorded, err := branch.Record(w.t.Context(), "Decide", changes...)
 	if err != nil {
 		w.t.Fatal(err)
@@ -166,7 +165,7 @@ func TestReconcile_unsealedChangesLoosenNothing(t *testing.T) {
 		"a hold that is gone": {func(_ *sealedWorld) state.Change {
 			return func(s state.State) state.State { return s.With(in("prod"), func(r *state.Record) { r.Hold = nil }) }
 		}, "hold of shop in prod"},
-		"a resume": {func(w *sealedWorld) state.Change { return state.Resume(in("prod"), w.act("over")) }, "hold, resumed of shop in prod"},
+		"a resume": {func(w *sealedWorld) state.Change { return state.Resume(in("prod"), w.act("over")) }, "hold, resumption of shop in prod"},
 		"a rollback": {func(w *sealedWorld) state.Change {
 			return state.Rollback(in("staging"), state.RolledBack{Act: w.act("back"), Images: map[string]string{"web": web + ":1.1.0@" + reconciletest.Digest("web 1.1.0")}})
 		}, "rollback of shop in staging"},
@@ -207,7 +206,7 @@ func TestReconcile_unsealedHoldsCount(t *testing.T) {
 	}
 	// Its removal needs the key.
 	w.forge(state.Resume(in("dev"), w.act("never mind")))
-	wantIgnored(t, w.reconcile(), "hold, resumed of shop in dev")
+	wantIgnored(t, w.reconcile(), "hold, resumption of shop in dev")
 	w.holds("dev", "1.0.0 1.0.0")
 	w.decideWithKey(state.Resume(in("dev"), w.act("over")))
 	w.reconcile()
@@ -317,7 +316,7 @@ func TestReconcile_rewoundBranchWithSeals(t *testing.T) {
 			rewind(w, before)
 			w.memory.newest.Commit = strings.Repeat("1", 40)
 			for range 2 {
-				if report = w.reconcile(); !strings.Contains(report.Unusable, "was deleted or moved back") || !strings.Contains(report.Unusable, "promoter resume") {
+				if report = w.reconcile(); !strings.Contains(report.Unusable, "was deleted or moved back") || !strings.Contains(report.Unusable, "promoter confirm-state") {
 					t.Fatalf("unusable: %q, %+v", report.Unusable, report.Errors)
 				}
 			}
@@ -329,11 +328,13 @@ func TestReconcile_rewoundBranchWithSeals(t *testing.T) {
 			if report = w.reconcile(); report.Unusable == "" {
 				t.Error("a hold confirmed the branch")
 			}
-			if _, err := w.server().Clients.StateBranch().Record(t.Context(), "Resume", state.Resume(everywhere, w.act("over"))); fault.KindOf(err) != fault.Unauthorized {
-				t.Errorf("resumed everything without the right to confirm: %v", err)
+			if _, err := w.server().Clients.StateBranch().Record(t.Context(), "Resume", state.ResumeWithin(everywhere, w.act("over"))); fault.KindOf(err) != fault.Invalid {
+				t.Errorf("a resume of everything confirmed the branch: %v", err)
 			}
-			if recorded := w.decideWithKey(state.Resume(everywhere, w.act("checked"))); !recorded.Confirmed || !recorded.Written {
-				t.Errorf("recorded %+v", recorded)
+			for _, want := range []bool{true, false} {
+				if confirmed, err := w.server().Clients.StateBranch().Confirm(t.Context(), "Confirm"); confirmed != want || err != nil {
+					t.Errorf("confirmed %v, want %v: %v", confirmed, want, err)
+				}
 			}
 			wantReason(t, w.reconcile(), "dev", "again")
 			w.calm()

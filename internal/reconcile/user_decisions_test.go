@@ -183,7 +183,7 @@ func TestReconcile_promotionID(t *testing.T) {
 	w.byHand("main", "dev", line(web, "1.1.0"), line(web, "1.0.0"))
 	w.run()
 	w.Clock.Add(time.Minute)
-	w.decide(state.Resume(in("dev"), w.act("")))
+	w.decide(w.unreject(in("dev"), "1.1.0"))
 	ids = append(ids, w.ids(w.run(), "dev")...)
 	if len(ids) != 2 || !strings.HasPrefix(ids[0], "forge.example/1/dev/shop/") || !strings.HasSuffix(ids[0], "/1") ||
 		ids[1] != strings.TrimSuffix(ids[0], "1")+"2" {

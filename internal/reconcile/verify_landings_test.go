@@ -229,7 +229,7 @@ func TestReconcile_revertBeforeTheNextLanding(t *testing.T) {
 	w.pushAndRun(web, "1.2.0")
 	w.holds("dev", "1.2.0 1.0.0")
 	w.Clock.Add(time.Minute)
-	w.decide(resumeOf(w, "staging"))
+	w.decide(state.Resume(in("staging"), w.act("")))
 	wantReason(t, w.run(), "staging", "soak")
 	w.holds("staging", "1.0.0 1.0.0")
 	w.Clock.Add(2 * time.Hour)
@@ -472,18 +472,48 @@ func TestReconcile_backdatedCommitForgetsNoRevert(t *testing.T) {
 	w := newWorld(t, threeEnvironments)
 	w.pushAndRun(web, "1.1.0")
 	w.Clock.Add(time.Hour)
-	w.decide(resumeOf(w, "dev"))
+	w.decide(unrejectOf(w, "dev"))
 	w.Clock.Add(time.Hour)
 	w.byHand("main", "dev", line(web, "1.1.0"), line(web, "1.0.0"))
 	w.Git.Commit("main", reconciletest.Human, w.Clock.Now().Add(-90*time.Minute), "Backdated", func(all map[string]string) { all["README"] = "typo" })
 	wantReason(t, w.run(), "dev", "reverted", "1.1.0")
 	w.holds("dev", "1.0.0 1.0.0")
 	w.Clock.Add(time.Hour)
-	w.decide(resumeOf(w, "dev"))
+	w.decide(unrejectOf(w, "dev"))
 	w.run()
 	w.holds("dev", "1.1.0 1.0.0")
 }
 
-func resumeOf(w *world, environment string) state.Change {
-	return state.Resume(in(environment), w.act(""))
+func unrejectOf(w *world, environment string) state.Change {
+	return w.unreject(in(environment), "1.1.0")
+}
+
+// unreject allows the versions of a tag again.
+func (w *world) unreject(target state.Target, tag string) state.Change {
+	images := map[string]string{"web": web + ":" + tag, "worker": worker + ":" + tag}
+	return state.Unreject(target, state.Unrejection{Act: w.act(""), Images: images})
+}
+
+// A resume changes nothing about a version that was reverted in Git.
+func TestReconcile_resumeAfterARevertKeepsIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, threeEnvironments)
+	w.pushAndRun(web, "1.1.0")
+	w.Clock.Add(time.Minute)
+	w.byHand("main", "dev", line(web, "1.1.0"), line(web, "1.0.0"))
+	wantReason(t, w.run(), "dev", "reverted", "1.1.0")
+	w.Clock.Add(time.Minute)
+	w.decide(state.Hold(in("dev"), w.act("")))
+	w.run()
+	w.Clock.Add(time.Minute)
+	w.decide(state.Resume(in("dev"), w.act("")))
+	wantReason(t, w.run(), "dev", "reverted", "1.1.0")
+	w.holds("dev", "1.0.0 1.0.0")
+	w.Clock.Add(time.Minute)
+	w.decide(w.unreject(in("staging"), "1.1.0"), w.unreject(in("dev"), "1.2.0")) // of another target, and another version
+	wantReason(t, w.run(), "dev", "reverted", "1.1.0")
+	w.decide(w.unreject(in("dev"), "1.1.0"))
+	w.run()
+	w.holds("dev", "1.1.0 1.0.0")
+	w.calm()
 }

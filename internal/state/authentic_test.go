@@ -33,7 +33,8 @@ func TestAuthentic_usersMayOnlyStopMore(t *testing.T) {
 		"freeze":               {state.Freeze(state.All, act("ben", 2), nil), state.Freeze(state.All, act("ben", 2), nil), nil},
 		"longer freeze":        {state.Freeze("prod", act("ben", 2), &later), state.Freeze("prod", act("ben", 2), &later), nil},
 		"thaw":                 {state.Thaw("prod"), nil, []string{"freeze of prod"}},
-		"resume":               {state.Resume(shop, act("mallory", 2)), nil, []string{"hold, rejections, resumed of shop in prod"}},
+		"resume":               {state.Resume(shop, act("mallory", 2)), nil, []string{"hold, resumption of shop in prod"}},
+		"unreject":             {state.Unreject(shop, state.Unrejection{Act: act("mallory", 9), Images: reject(0, web2).Images}), nil, []string{"rejections, unrejections of shop in prod"}},
 		"request":              {state.AddRequest(shop, request), nil, []string{"request of shop in prod"}},
 		"rollback":             {state.Rollback(blog, state.RolledBack{Act: act("mallory", 2), Images: map[string]string{"web": web2}}), state.Hold(blog, act("mallory", 2)), []string{"rollback of blog in prod"}},
 		"earlier time":         {with(blog, func(r *state.Record) { r.Seen[0].At = after(-999) }), nil, []string{"seen of blog in prod"}},
@@ -64,7 +65,7 @@ func with(target state.Target, change func(*state.Record)) state.Change {
 
 func TestAuthentic_withoutSealNothingLoosens(t *testing.T) {
 	t.Parallel()
-	given := apply(t, state.State{}, state.AddRequest(shop, state.Request{Act: act("mallory", 1)}), state.Hold(blog, act("ann", 1)), state.Resume(prod, act("mallory", 2)), state.Hold(blog, act("ann", 3)))
+	given := apply(t, state.State{}, state.AddRequest(shop, state.Request{Act: act("mallory", 1)}), state.Hold(blog, act("ann", 1)), state.ResumeWithin(prod, act("mallory", 2)), state.Hold(blog, act("ann", 3)))
 	got, _ := state.Authentic(state.State{}, given, noon)
 	same(t, apply(t, state.State{}, state.Hold(blog, act("ann", 3))), got)
 }
@@ -96,7 +97,7 @@ func TestAuthentic_unreadableFileHolds(t *testing.T) {
 	if len(out) != 2 || len(got.Problems()) > 0 || !rejected(t, got, shop, web2) || held(got, shop, noon) == "" || held(got, blog, noon) == "" {
 		t.Errorf("ignored %v; %v", ignored(out), whole(got))
 	}
-	if got = apply(t, got, state.Resume(prod, act("ann", 5))); held(got, shop, noon) != "" {
+	if got = apply(t, got, state.ResumeWithin(prod, act("ann", 5))); held(got, shop, noon) != "" {
 		t.Error("a resume does not end it")
 	}
 }

@@ -47,14 +47,27 @@ func TestHold_keepsTheFirst(t *testing.T) {
 	}
 }
 
-// A wide resume leaves alone what nothing stopped, and still covers it.
-func TestResume_touchesOnlyWhatIsStopped(t *testing.T) {
+// A resume is about exactly its target: the hold of another application, or of what is within it, stays.
+func TestResume_exactlyItsTarget(t *testing.T) {
 	t.Parallel()
-	s := apply(t, state.State{}, state.Hold(shop, act("ann", 0)), state.FirstSeen(blog, "v1:1", "", after(0)), state.Resume(everyone, act("ben", 2)))
-	if s.At(shop).Resumed == nil || s.At(blog).Resumed != nil || !s.ResumedAt(blog).Equal(after(2)) {
+	s := apply(t, state.State{}, state.Hold(prod, act("ann", 0)), state.Hold(shop, act("ann", 0)), state.Hold(blog, act("bob", 0)))
+	s = apply(t, s, state.Resume(prod, act("ben", 2)))
+	if s.At(prod).Hold != nil || s.At(shop).Hold == nil || s.At(blog).Hold == nil {
+		t.Errorf("resume of prod: %v", whole(s))
+	}
+	s = apply(t, s, state.Resume(shop, act("ben", 3)))
+	if s.At(shop).Hold != nil || s.At(blog).Hold == nil {
+		t.Errorf("resume of shop: %v", whole(s))
+	}
+}
+
+// A wide resume leaves alone what nothing stopped, and still covers it.
+func TestResumeWithin_touchesOnlyWhatIsStopped(t *testing.T) {
+	t.Parallel()
+	s := apply(t, state.State{}, state.Hold(shop, act("ann", 0)), state.FirstSeen(blog, "v1:1", "", after(0)), state.ResumeWithin(everyone, act("ben", 2)))
+	if s.At(shop).Hold != nil || s.At(shop).Resumed == nil || s.At(blog).Resumed != nil || !s.ResumedAt(blog).Equal(after(2)) {
 		t.Errorf("resumed: %v", whole(s))
 	}
-	same(t, s, apply(t, s, state.Reject(blog, reject(1, web2)))) // of before, and only observed now
 }
 
 func TestFreeze_passesByItself(t *testing.T) {
@@ -106,16 +119,20 @@ func TestReject_anyOfTheVersions(t *testing.T) {
 
 func digestOf(n int) string { return fmt.Sprintf("sha256:%064x", n) }
 
-func TestResume_dropsWhatWasBefore(t *testing.T) {
+// A resume ends holds, rollbacks, and failures, and nothing else.
+func TestResume_keepsWhatUsersRejected(t *testing.T) {
 	t.Parallel()
+	back := state.RolledBack{Act: state.Act{By: identity.User{Login: "promoter", Bot: true}, At: after(1)}, Images: map[string]string{"worker": worker2}, Automatic: true}
+	failure := state.Failure{Snapshot: "v1:a", At: after(1), Back: back.Images}
 	s := apply(t, state.State{},
-		state.Reject(shop, reject(0, web2)), state.Reject(everyone, reject(0, worker2)),
+		state.Reject(shop, reject(0, web2)), state.Fail(shop, failure, &back, map[string]string{"worker": "quay.io/acme/worker:3@" + digestOf(3)}),
 		state.Hold(shop, act("ann", 1)), state.ReopenedOnce(shop, 7, after(1)), state.Resume(shop, act("ben", 2)))
-	if rejected(t, s, shop, web2) || held(s, shop, noon) != "" || s.At(shop).Reopened != nil {
-		t.Errorf("something is left: %v", whole(s))
+	r := s.At(shop)
+	if !rejected(t, s, shop, web2) || held(s, shop, noon) != "" || r.Reopened != nil || r.Rollback != nil || len(r.Failures) > 0 {
+		t.Errorf("got: %v", whole(s))
 	}
-	if !rejected(t, s, shop, worker2) {
-		t.Error("what was rejected everywhere is resumed in one place")
+	if rejected(t, s, shop, "quay.io/acme/worker:3@"+digestOf(3)) {
+		t.Error("a version that failed stays rejected")
 	}
 	if got := s.ResumedAt(shop); !got.Equal(after(2)) {
 		t.Errorf("resumed at %v", got)
@@ -123,16 +140,52 @@ func TestResume_dropsWhatWasBefore(t *testing.T) {
 	if got := s.ResumedAt(blog); !got.IsZero() {
 		t.Errorf("the neighbor was resumed at %v", got)
 	}
-
-	// A close from before the resume, seen only now, has no effect.
-	same(t, s, apply(t, s, state.Reject(shop, reject(1, web2))))
-	if s = apply(t, s, state.Reject(shop, reject(3, web2))); !rejected(t, s, shop, web2) {
-		t.Error("a close after resuming is no answer")
+	s = apply(t, s, state.Reject(shop, reject(1, worker2))) // a close from before, seen only now
+	if !rejected(t, s, shop, worker2) {
+		t.Error("a resume undid a close")
 	}
 	// The clock of the second user who resumes may be slow.
 	s = apply(t, s, state.Resume(shop, act("cho", 1)))
 	if got := s.At(shop).Resumed.By.Login; got != "ben" {
 		t.Errorf("resumed by %s", got)
+	}
+}
+
+// Unreject allows exactly the named versions of the target again.
+func TestUnreject_exactlyTheVersions(t *testing.T) {
+	t.Parallel()
+	allow := func(target state.Target, minutes int, images ...string) state.Change {
+		return state.Unreject(target, state.Unrejection{Act: act("ben", minutes), Images: reject(0, images...).Images})
+	}
+	before := apply(t, state.State{}, state.Reject(shop, reject(0, web2, worker2)), state.Reject(blog, reject(0, web2)), state.Hold(shop, act("ann", 1)))
+	s := apply(t, before, allow(shop, 2, web2))
+	if rejected(t, s, shop, web2) || !rejected(t, s, shop, worker2) || !rejected(t, s, blog, web2) || held(s, shop, noon) == "" {
+		t.Errorf("got %v", whole(s))
+	}
+	same(t, s, apply(t, s, allow(shop, 2, web2)))
+	same(t, s, apply(t, s, state.Reject(shop, reject(1, web2)))) // a close of before, seen only now
+	if s := apply(t, s, state.Reject(shop, reject(3, web2))); !rejected(t, s, shop, web2) {
+		t.Error("a later close has no effect")
+	}
+	if s := apply(t, before, allow(shop, -1, web2)); !rejected(t, s, shop, web2) {
+		t.Error("an older act ended a later rejection")
+	}
+	if s := apply(t, before, allow(prod, 2, "quay.io/acme/web:2.0.0")); rejected(t, s, shop, web2) || rejected(t, s, blog, web2) || !rejected(t, s, shop, worker2) {
+		t.Errorf("by its tag, in all of prod: %v", whole(s))
+	}
+	everywhere := apply(t, before, state.Reject(everyone, reject(0, web2)), allow(shop, 2, web2))
+	if !rejected(t, everywhere, shop, web2) {
+		t.Error("a rejection of the repository ended in one place")
+	}
+}
+
+// The resume of an earlier release also ended rejections, closes, and reverts. It still does.
+func TestUnrejectedAt_resumeOfAnEarlierRelease(t *testing.T) {
+	t.Parallel()
+	s := read(t, map[string]string{"prod/_all.json": `{"schema":1,"resumed":{"by":{"login":"ann"},"at":"2026-11-18T11:05:00Z"}}`})
+	same(t, s, apply(t, s, state.Reject(shop, reject(4, web2))))
+	if s = apply(t, s, state.Reject(shop, reject(6, web2)), state.Resume(prod, act("ann", 7))); !rejected(t, s, shop, web2) || !s.ResumedAt(shop).Equal(after(7)) {
+		t.Errorf("got %v", whole(s))
 	}
 }
 
@@ -349,20 +402,20 @@ func TestRejected_anImageThatNobodyCanRead(t *testing.T) {
 	}
 }
 
-// Resuming an environment resumes all holds in it.
-func TestResume_wide(t *testing.T) {
+// Resuming all of an environment resumes all holds in it.
+func TestResumeWithin_endsAllHolds(t *testing.T) {
 	t.Parallel()
 	shop, other := state.Target{Environment: "prod", Application: "shop"}, state.Target{Environment: "dev", Application: "shop"}
 	s := apply(t, state.State{},
 		state.Rollback(shop, state.RolledBack{Act: act("ann", 1), Images: map[string]string{"web": "quay.io/acme/web:1"}}),
-		state.Hold(other, act("ann", 1)), state.Resume(state.Target{Environment: "prod", Application: state.All}, act("ben", 2)))
+		state.Hold(other, act("ann", 1)), state.ResumeWithin(state.Target{Environment: "prod", Application: state.All}, act("ben", 2)))
 	if _, held := s.Held(shop, after(3)); held || s.At(shop).Rollback != nil {
 		t.Errorf("the application stands still: %+v", s.At(shop))
 	}
 	if _, held := s.Held(other, after(3)); !held {
 		t.Error("another environment was resumed too")
 	}
-	s = apply(t, s, state.Resume(state.Target{Environment: state.All, Application: state.All}, act("ben", 4)))
+	s = apply(t, s, state.ResumeWithin(state.Target{Environment: state.All, Application: state.All}, act("ben", 4)))
 	if _, held := s.Held(other, after(5)); held {
 		t.Error("the repository was resumed, but not all in it")
 	}

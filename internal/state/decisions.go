@@ -112,58 +112,180 @@ func heldElsewhere(moved []Moved, now time.Time, frozen bool) (Held, bool) {
 	return Held{}, false
 }
 
-// Resume ends the hold and the rollback of a target, and removes what was rejected or failed
-// there until now, so that it may be proposed again. Resuming an environment resumes every
-// application in it, and resuming the repository everything: the user does not have to
-// know which targets are on hold. The records of other targets do not change. A freeze
-// stays until it is thawed.
+// Resume ends the hold, the rollback, and the failures of exactly one target, so that it goes on.
+// What users rejected or reverted stays: see Unreject. A freeze stays until it is thawed.
 func Resume(target Target, act Act) Change {
-	one := func(target Target) Change {
-		return at(target, func(r *Record) {
-			r.Hold = nil
-			r.Rollback = nil
-			r.Reopened = nil
-			r.Failures = nil
-			r.Rejections = slices.DeleteFunc(r.Rejections, func(x Rejection) bool { return !utc(x.At).After(utc(act.At)) })
-			if r.Resumed == nil || act.At.After(r.Resumed.At) {
-				r.Resumed = &act
-			}
-		})
-	}
+	return at(target, func(r *Record) { r.resume(act) })
+}
+
+// ResumeWithin resumes an environment or the repository, and everything in it that is stopped. The
+// records of other targets do not change.
+func ResumeWithin(target Target, act Act) Change {
 	return func(s State) State {
-		s = one(target)(s)
+		s = Resume(target, act)(s)
 		for _, within := range s.Targets() {
-			if within != target && slices.Contains(slices.Collect(within.scopes()), target) && s.At(within).stopped() {
-				s = one(within)(s)
+			if within != target && target.Contains(within) && s.At(within).Stopped() {
+				s = Resume(within, act)(s)
 			}
 		}
 		return s
 	}
 }
 
-// stopped reports whether the record has something that a resume ends.
-func (r Record) stopped() bool {
-	return r.Hold != nil || r.Rollback != nil || r.Reopened != nil || len(r.Rejections)+len(r.Failures) > 0
+func (r *Record) resume(act Act) {
+	ended, resumed := r.Failures, Resumption{Act: act}
+	if r.Rollback != nil {
+		resumed.Rollback = r.Rollback.Images
+	}
+	r.Rejections = slices.DeleteFunc(r.Rejections, func(x Rejection) bool { return x.ofFailure(ended) && !utc(x.At).After(utc(act.At)) })
+	r.Hold = nil
+	r.Rollback = nil
+	r.Reopened = nil
+	r.Failures = nil
+	if r.Resumed == nil || act.At.After(r.Resumed.At) {
+		r.Resumed = &resumed
+	}
 }
 
-// ResumedAt returns when a target, or a wider one, was last resumed: what users did to a
-// pull request before does not count anymore. It is the zero time for never.
+// ofFailure reports whether promoter itself rejected the versions because they failed. Earlier
+// releases marked them by the time alone.
+func (r Rejection) ofFailure(failures []Failure) bool {
+	return r.Rollback || r.By.Bot && r.Number == 0 &&
+		slices.ContainsFunc(failures, func(f Failure) bool { return f.At.Equal(r.At) && len(f.Back) > 0 })
+}
+
+// Contains reports whether a target is another one, or the other one is within it.
+func (t Target) Contains(other Target) bool {
+	return slices.Contains(slices.Collect(other.scopes()), t)
+}
+
+// Stopped reports whether the record has something that a resume ends.
+func (r Record) Stopped() bool {
+	return r.Hold != nil || r.Rollback != nil || r.Reopened != nil || len(r.Failures) > 0 ||
+		slices.ContainsFunc(r.Rejections, func(x Rejection) bool { return x.Rollback })
+}
+
+// ResumedAt returns when a target, or a wider one, was last resumed: what stopped it before does
+// not count anymore. It is the zero time for never.
 func (s State) ResumedAt(target Target) time.Time {
 	var last time.Time
 	for scope := range target.scopes() {
-		if r := s.At(scope).Resumed; r != nil && r.At.After(last) {
-			last = r.At
+		record := s.At(scope)
+		last = latest(last, record.Forgotten)
+		if record.Resumed != nil {
+			last = latest(last, &record.Resumed.Act)
 		}
 	}
 	return last
 }
 
+// latest returns the time of an act, if there is one and it is later.
+func latest(at time.Time, act *Act) time.Time {
+	if act != nil && act.At.After(at) {
+		return act.At
+	}
+	return at
+}
+
+// Unreject allows versions of a target again: it ends what was rejected there until now, and what
+// users closed, reverted, or moved back until then does not count anymore. It is about exactly the
+// records of the target and, if it is wide, of those within it; a rejection of a wider target stays.
+func Unreject(target Target, u Unrejection) Change {
+	return func(s State) State {
+		for _, within := range s.Targets() {
+			if target.Contains(within) && slices.ContainsFunc(s.At(within).Rejections, u.ends) {
+				s = s.With(within, func(r *Record) { r.allow(within, u) })
+			}
+		}
+		return s.With(target, func(r *Record) {
+			same := func(x Unrejection) bool { return maps.Equal(x.Images, u.Images) }
+			i := slices.IndexFunc(r.Unrejections, same)
+			if i >= 0 && !utc(u.At).After(utc(r.Unrejections[i].At)) {
+				return
+			}
+			r.Unrejections = append(slices.DeleteFunc(r.Unrejections, same), u)
+		})
+	}
+}
+
+// EndRejection ends the rejection of exactly one record that a pull request is the reason of.
+func EndRejection(target Target, number int, act Act) Change {
+	return at(target, func(r *Record) {
+		r.Rejections = slices.DeleteFunc(r.Rejections, func(x Rejection) bool {
+			return x.Number == number && !utc(x.At).After(utc(act.At))
+		})
+	})
+}
+
+// ends reports whether a rejection has a version that is allowed again.
+func (u Unrejection) ends(r Rejection) bool {
+	return !utc(r.At).After(utc(u.At)) && slices.ContainsFunc(slices.Collect(maps.Values(r.Images)), u.names)
+}
+
+// names reports whether a version, as a rejection has it, is allowed again.
+func (u Unrejection) names(text string) bool {
+	rejected, err := image.Parse(text)
+	return err == nil && covered(u.Images, rejected.Repository, rejected.Version())
+}
+
+// allow removes the versions from the rejections of a target. Those of other components stay rejected. The
+// close that a rejection came from stays settled.
+func (r *Record) allow(target Target, u Unrejection) {
+	var left []Rejection
+	for _, rejection := range r.Rejections {
+		if u.ends(rejection) {
+			rejection.Images = maps.Clone(rejection.Images)
+			maps.DeleteFunc(rejection.Images, func(_, text string) bool { return u.names(text) })
+		}
+		switch {
+		case len(rejection.Images) > 0:
+			left = append(left, rejection)
+		case rejection.Number != 0 && rejection.EndsByLaterActs(target):
+			r.settle(Settled{Number: rejection.Number, At: rejection.At})
+		}
+	}
+	r.Rejections = left
+}
+
+// UnrejectedAt returns when users last allowed a version again in a target or a wider one: what
+// they did to it before does not count anymore. It is the zero time for never.
+func (s State) UnrejectedAt(target Target, repository image.Repository, version image.Version) time.Time {
+	var last time.Time
+	for scope := range target.scopes() {
+		record := s.At(scope)
+		last = latest(last, record.Forgotten)
+		for _, u := range record.Unrejections {
+			if u.At.After(last) && covered(u.Images, repository, version) {
+				last = u.At
+			}
+		}
+	}
+	return last
+}
+
+// Unrejects reports whether users allowed any version again in a target or a wider one.
+func (s State) Unrejects(target Target) bool {
+	for scope := range target.scopes() {
+		if record := s.At(scope); record.Forgotten != nil || len(record.Unrejections) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Reject prevents versions from being proposed to a target again; for the repository, to
-// any target. A rejection from before the target was resumed, such as an older close that
-// is only observed now, changes nothing.
+// any target. A version that was allowed again since then, such as that of an older close that is
+// only observed now, is left out.
 func Reject(target Target, rejection Rejection) Change {
 	return func(s State) State {
-		if utc(rejection.At).Before(s.ResumedAt(target)) || len(rejection.Images) == 0 {
+		rejection := rejection
+		rejection.Images = maps.Clone(rejection.Images)
+		maps.DeleteFunc(rejection.Images, func(_, text string) bool {
+			named, err := image.Parse(text)
+			version := named.Version()
+			return err == nil && utc(rejection.At).Before(s.UnrejectedAt(target, named.Repository, version))
+		})
+		if len(rejection.Images) == 0 {
 			return s
 		}
 		return s.With(target, func(r *Record) {
@@ -184,30 +306,36 @@ func (r Rejection) rejectsAs(other Rejection) bool {
 // side has none, by its repository and tag. The component's name does not count, because
 // it can change.
 func (s State) Rejected(target Target, repository image.Repository, version image.Version) (Rejection, bool) {
+	rejection, _, rejected := s.rejected(target, repository, version, false)
+	return rejection, rejected
+}
+
+// RejectedBy is Rejected with the target whose record has the rejection: it may be wider.
+func (s State) RejectedBy(target Target, repository image.Repository, version image.Version) (Rejection, Target, bool) {
 	return s.rejected(target, repository, version, false)
 }
 
 // RejectedForm reports whether users want a version that is in the target to stay written as
 // it is.
 func (s State) RejectedForm(target Target, repository image.Repository, version image.Version) bool {
-	_, rejected := s.rejected(target, repository, version, true)
+	_, _, rejected := s.rejected(target, repository, version, true)
 	return rejected
 }
 
-func (s State) rejected(target Target, repository image.Repository, version image.Version, form bool) (Rejection, bool) {
+func (s State) rejected(target Target, repository image.Repository, version image.Version, form bool) (Rejection, Target, bool) {
 	for scope := range target.scopes() {
 		for _, rejection := range s.At(scope).Rejections {
-			if rejection.Form == form && rejection.covers(repository, version) {
-				return rejection, true
+			if rejection.Form == form && covered(rejection.Images, repository, version) {
+				return rejection, scope, true
 			}
 		}
 	}
 	for _, m := range s.Moved(target) {
-		if rejection := m.Rejection; m.Kind == KindReject && rejection.Form == form && rejection.covers(repository, version) {
-			return rejection, true
+		if rejection := m.Rejection; m.Kind == KindReject && rejection.Form == form && covered(rejection.Images, repository, version) {
+			return rejection, m.Of, true
 		}
 	}
-	return Rejection{}, false
+	return Rejection{}, Target{}, false
 }
 
 // Applies returns how a rejection that Rejected returned applies to the target.
@@ -225,8 +353,9 @@ func (s State) Applies(target Target, rejection Rejection) Applies {
 	return Applies{}
 }
 
-func (r Rejection) covers(repository image.Repository, version image.Version) bool {
-	return anyCovers(maps.Values(r.Images), repository, version)
+// covered reports whether images, by component, have a version.
+func covered(images map[string]string, repository image.Repository, version image.Version) bool {
+	return anyCovers(maps.Values(images), repository, version)
 }
 
 // anyCovers reports whether one of the images, repository:tag@digest, is a version.

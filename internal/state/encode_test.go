@@ -76,7 +76,7 @@ func TestDiff_keepsWhatLaterReleasesWrote(t *testing.T) {
 	s := apply(t, before, state.Closed(shop, 8, "y", after(1)), state.BindRequest(shop, request, "v1:a"), state.Resume(shop, act("ben", 1)))
 	want := `{
   "schema": 1,
-  "resumed": {
+  "resumption": {
     "by": {
       "host": "github.com",
       "login": "ben"

@@ -46,10 +46,9 @@ func (r Record) stillLeaving(next RolledBack) []string {
 	if r.Rollback != nil {
 		from = append(from, r.Rollback.From...)
 	}
-	returned := Rejection{Images: next.Images}
 	from = slices.DeleteFunc(from, func(text string) bool {
 		left, err := image.Parse(text)
-		return err == nil && returned.covers(left.Repository, left.Version())
+		return err == nil && covered(next.Images, left.Repository, left.Version())
 	})
 	slices.Sort(from)
 	return slices.Compact(from)

@@ -106,8 +106,12 @@ func TestRenamed_stopsUnderAnotherName(t *testing.T) {
 	}
 	// Whatever ends it, ends it everywhere.
 	ended := apply(t, own, state.Resume(shop, act("ann", 9)))
-	if held, _ := ended.Held(production, noon); held.Target != production || len(ended.Gone()) > 0 || len(ended.Moved(production)) > 0 {
+	if held, _ := ended.Held(production, noon); held.Target != production || len(ended.Gone()) != 1 || len(ended.Moved(production)) != 1 {
 		t.Errorf("after a resume: %+v, %v", held, ended.Gone())
+	}
+	ended = apply(t, ended, state.Unreject(shop, state.Unrejection{Act: act("ann", 9), Images: s.At(shop).Rejections[0].Images}))
+	if len(ended.Gone()) > 0 || len(ended.Moved(production)) > 0 {
+		t.Errorf("after an unreject: %v", ended.Gone())
 	}
 	frozen := renamed(apply(t, state.State{}, state.Freeze("prod", act("ann", 1), nil)))
 	if held, stopped := frozen.Held(production, noon); !stopped || !held.Freeze {

@@ -16,24 +16,29 @@ const Schema = 1
 
 // Record is what is known about one target: one file.
 type Record struct {
-	Schema  int      `json:"schema"`
-	Hold    *Act     `json:"hold,omitempty"`   // until resumed: nothing is proposed and nothing lands
-	Freeze  *Frozen  `json:"freeze,omitempty"` // the same, for an environment or the repository
-	Resumed *Act     `json:"resumed,omitempty"`
-	Request *Request `json:"request,omitempty"`
+	Schema  int         `json:"schema"`
+	Hold    *Act        `json:"hold,omitempty"`       // until resumed: nothing is proposed and nothing lands
+	Freeze  *Frozen     `json:"freeze,omitempty"`     // the same, for an environment or the repository
+	Resumed *Resumption `json:"resumption,omitempty"` // the last end of a hold, a rollback, or a failure
+	Request *Request    `json:"request,omitempty"`
 	// EndedRequest is the last request whose versions can no longer come, until the next one.
 	EndedRequest *EndedRequest `json:"endedRequest,omitempty"`
 
 	Rollback   *RolledBack `json:"rollback,omitempty"`
 	Rejections []Rejection `json:"rejections,omitempty"`
-	Failures   []Failure   `json:"failures,omitempty"`
-	Closings   []Closing   `json:"closings,omitempty"`
-	Settled    []Settled   `json:"settled,omitempty"`
-	Reopened   *Reopened   `json:"reopened,omitempty"`
-	Seen       []Seen      `json:"seen,omitempty"`
-	Versions   []Version   `json:"versions,omitempty"`
-	Observed   []Observed  `json:"observed,omitempty"`
-	Posted     []Version   `json:"posted,omitempty"`
+	// Unrejections are the versions that users allowed again.
+	Unrejections []Unrejection `json:"unrejections,omitempty"`
+	// Forgotten is the last resume that an earlier release wrote. It also allowed again whatever
+	// was rejected, closed, or reverted until then.
+	Forgotten *Act       `json:"resumed,omitempty"`
+	Failures  []Failure  `json:"failures,omitempty"`
+	Closings  []Closing  `json:"closings,omitempty"`
+	Settled   []Settled  `json:"settled,omitempty"`
+	Reopened  *Reopened  `json:"reopened,omitempty"`
+	Seen      []Seen     `json:"seen,omitempty"`
+	Versions  []Version  `json:"versions,omitempty"`
+	Observed  []Observed `json:"observed,omitempty"`
+	Posted    []Version  `json:"posted,omitempty"`
 	// CommentsFrom and ProcessedComments are in the record of the repository only.
 	// Comments from before CommentsFrom are not processed anymore.
 	CommentsFrom      *time.Time         `json:"commentsFrom,omitempty"`
@@ -132,8 +137,8 @@ type Rejection struct {
 	Number int               `json:"number,omitempty"` // of the pull request that was closed
 	// Form is set if the files have the versions, and only must not write them in another form.
 	Form bool `json:"form,omitempty"`
-	// Rollback is set if the versions failed and promoter itself rolled them back. No environment that
-	// follows the target gets them either, also when the rollback is done.
+	// Rollback is set if the versions failed and promoter itself rolled them back, until a resume. No environment
+	// that follows the target gets them either, also when the rollback is done.
 	Rollback bool `json:"rollback,omitempty"`
 	// MovedBack is set if the versions landed in commits that their branch has lost.
 	MovedBack bool `json:"movedBack,omitempty"`
@@ -143,6 +148,21 @@ type Rejection struct {
 	// Heads are the commits at which the branches of the target were. A commit that they do not contain
 	// is later than the decision: the times in commits prove nothing.
 	Heads []string `json:"heads,omitempty"`
+}
+
+// Unrejection allows versions again that were rejected, closed, reverted, or moved back until then.
+// In the record of an environment or of the repository it applies to all within.
+type Unrejection struct {
+	Act
+	Images map[string]string `json:"images"` // component: repository:tag@digest, of which the tag or the digest may be missing
+}
+
+// Resumption is a resume.
+type Resumption struct {
+	Act
+	// Rollback is the images of the rollback that it ended, by component. A close of the pull request of that
+	// rollback, from before the resume, rejects nothing.
+	Rollback map[string]string `json:"rollback,omitempty"`
 }
 
 // Closing is a pull request that promoter itself closed. It is written before the close,
@@ -198,8 +218,8 @@ func (v Version) same(other Version) bool {
 // Limits of a record; the oldest entries of a list are dropped first.
 const (
 	maxSeen       = 20
-	maxClosings   = 50 // and as many settled closes
-	maxRejections = 200
+	maxClosings   = 50  // and as many settled closes
+	maxRejections = 200 // and as many versions that are allowed again
 	maxFailures   = 10
 	maxComponent  = 50        // versions of each component
 	maxObserved   = 10        // tags of each repository
@@ -270,6 +290,7 @@ func (r *Record) normalize() {
 		}
 	})
 	r.Rejections = last(r.Rejections, maxRejections)
+	r.Unrejections = last(r.Unrejections, maxRejections)
 	r.Closings = last(r.Closings, maxClosings)
 	r.Settled = last(r.Settled, maxClosings)
 	r.Failures = last(r.Failures, maxFailures)
@@ -282,9 +303,10 @@ func (r *Record) normalize() {
 	r.Observed = lastOfEach(r.Observed, maxObserved, func(o Observed) string { return o.Repository })
 	r.limitComments(maxProcessed)
 	for len(marshal(*r)) > maxWritten &&
-		len(r.Rejections)+len(r.Versions)+len(r.Closings)+len(r.Settled)+len(r.Seen)+
+		len(r.Rejections)+len(r.Unrejections)+len(r.Versions)+len(r.Closings)+len(r.Settled)+len(r.Seen)+
 			len(r.Observed)+len(r.Posted)+len(r.ProcessedComments) > 0 {
 		r.limitComments(len(r.ProcessedComments) / 2)
+		r.Unrejections = last(r.Unrejections, len(r.Unrejections)/2)
 		r.Rejections = last(r.Rejections, len(r.Rejections)/2)
 		r.Versions = last(r.Versions, len(r.Versions)/2)
 		r.Closings = last(r.Closings, len(r.Closings)/2)

@@ -29,7 +29,7 @@ func (r *Record) restore(old Record, now time.Time) {
 		r.Versions = old.Versions
 		r.Observed = old.Observed
 		r.Posted = old.Posted
-		r.Resumed = old.Resumed
+		r.Resumed, r.Forgotten, r.Unrejections = old.Resumed, old.Forgotten, old.Unrejections
 		r.Reopened = old.Reopened
 	}
 	if r.Hold == nil {

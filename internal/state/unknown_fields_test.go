@@ -119,7 +119,8 @@ func randomChange(random *rand.Rand, step int) state.Change {
 	request := state.Request{Act: a, With: []string{web2}}
 	images := reject(random.IntN(50), []string{web2, worker2}[random.IntN(2)])
 	changes := []state.Change{
-		state.Hold(target, a), state.Resume(target, a), state.Reject(target, images), state.AddRequest(target, request),
+		state.Hold(target, a), state.Resume(target, a), state.ResumeWithin(target, a), state.Reject(target, images),
+		state.Unreject(target, state.Unrejection{Act: a, Images: images.Images}), state.AddRequest(target, request),
 		state.BindRequest(target, request, "v1:x"), state.RemoveRequest(target, request),
 		state.Rollback(target, state.RolledBack{Act: a, Images: images.Images}),
 		state.Freeze(target.Environment, a, &until), state.Thaw(target.Environment),

@@ -65,7 +65,7 @@ type Head struct {
 	memory   SealedCommit // the one that is remembered outside of the repository
 	Sealed   bool         // the head has a seal of the first key, or needs none
 	Restored string       // what was restored; empty: nothing
-	// Lost is why nothing is done until a user confirms the branch; empty: it is complete.
+	// Lost is why nothing is done until an administrator confirms the branch; empty: it is complete.
 	Lost string
 	// WithoutKey is why none of it is authentic: it has seals, and there is no key.
 	WithoutKey error
@@ -85,11 +85,9 @@ type Branch struct {
 	Objects repo.Objects
 	Seals   Seals
 	By      repo.Signature // of our commits
-	// Confirms is whether a resume of the repository confirms a branch that was deleted or moved
-	// back.
-	Confirms bool
-	Now      func() time.Time
-	Pause    func(ctx context.Context, attempt int) error // before a restart
+	DryRun  bool           // nothing is pushed
+	Now     func() time.Time
+	Pause   func(ctx context.Context, attempt int) error // before a restart
 	// Locate returns the changes that record where the targets of new decisions are. Nil: the next reconciliation does.
 	Locate func(ctx context.Context, before, after state.State) []state.Change
 }
@@ -159,7 +157,7 @@ func (s Branch) Read(ctx context.Context, head string, environments []string) (H
 }
 
 const lostAdvice = "Holds, freezes, and rejections may be lost. " +
-	"Add them again, then confirm the branch with 'promoter resume' without --env"
+	"Add them again, then confirm the branch with 'promoter confirm-state'"
 
 // unlisted returns why the files of the branch cannot be listed. Sealing such a commit
 // would lose what its predecessor has.

@@ -13,10 +13,8 @@ import (
 // Recorded is what a user decision changed in the state branch.
 type Recorded struct {
 	Before, After state.State
-	Written       bool // false: the decision was recorded already
-	// Confirmed: the branch had been deleted or moved back, and the decision, a resume of
-	// the repository, confirmed it as it is and changed nothing else.
-	Confirmed bool
+	Written       bool // false: the decision was recorded already, or nothing is to be written
+	Differs       bool // something is to be written
 }
 
 // maxRecordAttempts is how often a decision is written before a conflict is an error.
@@ -56,7 +54,8 @@ func (s Branch) recordOnce(ctx context.Context, message string, changes []state.
 	if err != nil {
 		return Recorded{}, err
 	}
-	if update.New == "" {
+	recorded.Differs = update.New != ""
+	if !recorded.Differs || s.DryRun {
 		return recorded, nil
 	}
 	if err := s.Remote.Push(ctx, update); err != nil {
@@ -88,23 +87,32 @@ func (s Branch) draftRestricted(ctx context.Context, b Head, message string, cha
 		update, b, err := s.Draft(ctx, b, after, message, false)
 		return recorded, update, b, err
 	}
-	if b.WithoutKey != nil || !resumesAll(b.files, after) {
-		return Recorded{}, repo.Update{}, b, b.restricted()
-	}
-	if !s.Confirms {
-		const who = "only 'promoter resume' on the command line, or a principal with the role admin, may confirm it"
-		return Recorded{}, repo.Update{}, b, fault.New(fault.Unauthorized, "%s was deleted or moved back, and %s", state.Branch, who)
-	}
-	recorded = Recorded{Before: b.Counts, After: b.Counts, Confirmed: true}
-	update, b, err := s.Draft(ctx, b, b.Counts, message, true)
-	return recorded, update, b, err
+	return Recorded{}, repo.Update{}, b, b.restricted()
 }
 
-// resumesAll reports whether a change resumed the repository.
-func resumesAll(before, after state.State) bool {
-	everywhere := state.Target{Environment: state.All, Application: state.All}
-	was, is := before.At(everywhere).Resumed, after.At(everywhere).Resumed
-	return is != nil && (was == nil || *was != *is)
+// Confirm confirms a state branch that was deleted or moved back as it is now: a sealed commit
+// without a change, after which decisions are carried out again. It reports whether there was
+// something to confirm.
+func (s Branch) Confirm(ctx context.Context, message string) (confirmed bool, err error) {
+	branch, err := s.fetchState(ctx)
+	switch {
+	case err != nil:
+		return false, err
+	case branch.WithoutKey != nil:
+		return false, branch.WithoutKey
+	case branch.Lost == "":
+		return false, nil
+	case s.unlisted(branch.files) != "": // the lost content is still there
+		return false, branch.restricted()
+	}
+	update, branch, err := s.Draft(ctx, branch, branch.Counts, message, true)
+	if err != nil || s.DryRun {
+		return err == nil, err
+	}
+	if err := s.Remote.Push(ctx, update); err != nil {
+		return false, fmt.Errorf("write %s: %w", state.Branch, err)
+	}
+	return true, s.Remember(ctx, branch)
 }
 
 // State returns what counts on the state branch.

@@ -13,12 +13,17 @@ type Verb string
 const (
 	Promote  Verb = "promote"  // request a promotion
 	Hold     Verb = "hold"     // stop promotions of a target
-	Resume   Verb = "resume"   // end a hold, and forget rejections
+	Resume   Verb = "resume"   // end a hold, a rollback, and failures
 	Reject   Verb = "reject"   // never propose a version again
+	Unreject Verb = "unreject" // allow a version again that was rejected, closed, reverted, or moved back
 	Rollback Verb = "rollback" // restore the previous versions, and hold
 	Freeze   Verb = "freeze"   // stop promotions of an environment or of everything
 	Thaw     Verb = "thaw"     // end a freeze
 )
+
+// ConfirmState confirms the branch promoter/_state as it is after it was deleted or moved back. It
+// decides about no promotion, and only administrators may do it.
+const ConfirmState Verb = "confirm-state"
 
 // The verbs that change nothing.
 const (
@@ -29,7 +34,7 @@ const (
 
 // Decisions returns the verbs that are decisions.
 func Decisions() []Verb {
-	return []Verb{Promote, Hold, Resume, Reject, Rollback, Freeze, Thaw}
+	return []Verb{Promote, Hold, Resume, Reject, Unreject, Rollback, Freeze, Thaw}
 }
 
 // The conditions and gates that a promotion can bypass, by the keys of the config file, and

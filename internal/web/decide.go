@@ -165,7 +165,7 @@ func (b decideBody) decision(now time.Time) (api.Decision, error) {
 		request.Application = ""
 	}
 	if b.Wide != "" && b.Given.Wide {
-		request.Environment = ""
+		request.Environment, request.All = "", true
 	}
 	switch versions := strings.Fields(b.Given.Versions); b.Verb {
 	case verb.Promote:
@@ -173,10 +173,10 @@ func (b decideBody) decision(now time.Time) (api.Decision, error) {
 		if len(versions) == 0 {
 			request.For = b.Given.For
 		}
-	case verb.Reject:
+	case verb.Reject, verb.Unreject:
 		request.Images = versions
 		if len(versions) == 0 {
-			return request, fault.New(fault.Invalid, "write which versions to reject, such as web:1.4.2")
+			return request, fault.New(fault.Invalid, "write which versions to %s, such as web:1.4.2", b.Verb)
 		}
 	case verb.Rollback:
 		request.To, request.Downstream = b.Given.To, b.Given.Downstream

@@ -77,8 +77,8 @@ func TestApplication_offersWhatApplies(t *testing.T) {
 	_, page := b.get("/applications/cart?repository=" + url.QueryEscape("github.com/acme/shop"))
 	for environment, want := range map[string]string{
 		"dev":     "Promote Hold Reject Rollback Freeze",
-		"prod-eu": "Promote Resume Reject Rollback Freeze Thaw", // held
-		"prod-us": "Promote Hold Resume Reject Rollback Freeze", // a version was rejected
+		"prod-eu": "Promote Resume Reject Rollback Freeze Thaw",   // held
+		"prod-us": "Promote Hold Reject Unreject Rollback Freeze", // a version was rejected
 	} {
 		var got []string
 		for _, what := range verb.Decisions() {
@@ -108,15 +108,16 @@ func TestDecide_recordsWhatTheFormSays(t *testing.T) {
 		want api.Decision
 	}{
 		"hold":            {verb.Hold, url.Values{}, api.Decision{Environment: "staging", Application: "cart"}},
-		"hold everywhere": {verb.Hold, url.Values{"wide": {"yes"}}, api.Decision{Application: "cart"}},
+		"hold everywhere": {verb.Hold, url.Values{"wide": {"yes"}}, api.Decision{Application: "cart", All: true}},
 		"resume":          {verb.Resume, url.Values{"confirmed": {"yes"}, "until": {"3d"}}, api.Decision{Environment: "staging", Application: "cart"}},
 		"promote":         {verb.Promote, url.Values{}, api.Decision{Environment: "staging", Application: "cart"}},
 		"promote what":    {verb.Promote, url.Values{"versions": {" cart:1.7.0\r\n\r\nweb@sha256:1 "}, "wide": {"yes"}}, api.Decision{Environment: "staging", Application: "cart", With: []string{"cart:1.7.0", "web@sha256:1"}}},
 		"reject":          {verb.Reject, url.Values{"versions": {"cart:1.6.0"}, "confirmed": {"yes"}}, api.Decision{Environment: "staging", Application: "cart", Images: []string{"cart:1.6.0"}}},
+		"unreject":        {verb.Unreject, url.Values{"versions": {"cart:1.6.0"}, "confirmed": {"yes"}}, api.Decision{Environment: "staging", Application: "cart", Images: []string{"cart:1.6.0"}}},
 		"rollback":        {verb.Rollback, url.Values{"confirmed": {"yes"}}, api.Decision{Environment: "staging", Application: "cart"}},
 		"rollback to":     {verb.Rollback, url.Values{"confirmed": {"yes"}, "to": {"58b5d4a"}}, api.Decision{Environment: "staging", Application: "cart", To: "58b5d4a"}},
 		"freeze":          {verb.Freeze, url.Values{}, api.Decision{Environment: "staging"}},
-		"freeze until":    {verb.Freeze, url.Values{"until": {"3d"}, "wide": {"yes"}}, api.Decision{Until: &end}},
+		"freeze until":    {verb.Freeze, url.Values{"until": {"3d"}, "wide": {"yes"}}, api.Decision{Until: &end, All: true}},
 		"thaw":            {verb.Thaw, url.Values{}, api.Decision{Environment: "staging"}},
 	} {
 		test.want.Repository, test.want.Verb, test.want.Reason = "github:1", test.what, why

@@ -47,7 +47,9 @@ func applies(what verb.Verb, target view.Target) bool {
 	case verb.Hold:
 		return kind != store.HoldHold
 	case verb.Resume:
-		return kind != "" || target.Status == view.Rejected || target.Status == view.Failed
+		return kind != "" || target.Status == view.Failed
+	case verb.Unreject:
+		return target.Status == view.Rejected
 	case verb.Freeze:
 		return kind != store.HoldFreeze
 	case verb.Thaw:
@@ -115,9 +117,14 @@ func questionOf(p access.Principal, what verb.Verb, found view.Application, targ
 		}
 	case verb.Resume:
 		return question{
-			Effect: "Ends the hold and the rollback of " + name + ", and allows versions that were rejected or failed there. " +
-				"A freeze stays.",
-			Wide: every,
+			Effect: "Ends the hold, the rollback, and the failures of " + name + ". Rejected versions and a freeze stay.",
+			Wide:   every,
+		}
+	case verb.Unreject:
+		return question{
+			Effect: "Allows these versions of " + name + " again, although users rejected, closed, or reverted them. " +
+				"A rejection of more than " + name + " stays.",
+			Versions: "Versions", NeedVersions: true, Wide: every, Confirm: "Allow these versions again",
 		}
 	case verb.Reject:
 		return question{

@@ -1,6 +1,6 @@
-// Package decide has the commands with which users decide: promote, hold, resume, reject,
-// rollback, freeze, and thaw, which share all but their help, and decisions, which lists
-// what is in effect.
+// Package decide has the commands with which users decide: promote, hold, resume, reject, unreject,
+// rollback, freeze, thaw, and confirm-state, which share all but their help, and decisions, which
+// lists what is in effect.
 package decide
 
 import (
@@ -26,13 +26,24 @@ import (
 // requiredEnvUsage is the usage of --env of decisions that need an environment.
 const requiredEnvUsage = "`NAME` of the environment (required)"
 
+// The usages of --env and --app of decisions: without them, they need --all.
+const (
+	envUsage = "`NAME` of the environment (or all of them: --all)"
+	appUsage = "`NAME` of the application, or a pattern with * of several (or all of them: --all)"
+)
+
 // decideHelp ends the help of each verb that is a decision.
 const decideHelp = `
 
 The decision is recorded on the branch promoter/_state of the repository, with the user, time, and
 reason, and takes effect on the next reconciliation. Any user who may push that branch can hold,
-freeze, and reject. Where the branch has seals, promote, resume, rollback, and thaw need the key:
-seal.keys in the server file, or PROMOTER_SEAL_KEY.
+freeze, and reject. Where the branch has seals, promote, resume, unreject, rollback, and thaw need
+the key: seal.keys in the server file, or PROMOTER_SEAL_KEY.
+
+A decision is about exactly the target of its arguments. One about several targets that are not
+named, such as those of a whole environment, needs --all. Without it, nothing is recorded, and
+the error lists what is concerned and the command. --dry-run prints what would be recorded and
+what follows.
 
 With --url, the service at that address records the decision and reconciles at once. It needs a
 token with the role operate or admin: PROMOTER_API_TOKEN, or api.token of the server file.
@@ -44,7 +55,8 @@ func NewHold(system console.System) *cobra.Command {
 	command, _ := newDecide(system, verb.Hold)
 	command.Short = "Pause promotions of an application or environment until resume"
 	command.Long = `hold stops promotions to a target: promoter proposes nothing, and an open pull request
-stays open and is not merged, until 'promoter resume'.` + decideHelp
+stays open and is not merged, until 'promoter resume'. A hold of a whole environment or repository,
+with --all, also holds what is added to it later.` + decideHelp
 	command.Example = "  promoter hold --env prod --app shop --reason 'incident 42'"
 	return command
 }
@@ -52,24 +64,45 @@ stays open and is not merged, until 'promoter resume'.` + decideHelp
 // NewResume returns the command resume.
 func NewResume(system console.System) *cobra.Command {
 	command, _ := newDecide(system, verb.Resume)
-	command.Short = "End a hold, a rollback, and rejections of a target"
-	command.Long = `resume ends a hold and the hold of a rollback, and removes the rejections of the target,
-so that those versions may be proposed again. A freeze stays: thaw ends it.` + decideHelp
-	command.Example = "  promoter resume --env prod --app shop"
+	command.Short = "End a hold, a rollback, and failures of a target"
+	command.Long = `resume ends a hold, a rollback with its hold, and the failures of the target, so that it goes on.
+It ends nothing else: unreject allows versions again that were rejected, closed, or reverted, and
+thaw ends a freeze. With --all, it resumes everything in the environment or repository.` + decideHelp
+	command.Example = `  promoter resume --env prod --app shop
+  promoter resume --env prod --all --dry-run`
 	return command
 }
 
 // NewReject returns the command reject, which takes the images as arguments.
 func NewReject(system console.System) *cobra.Command {
-	command, flags := newDecide(system, verb.Reject)
-	command.Use = "reject IMAGE..."
+	command := newImageDecision(system, verb.Reject)
 	command.Short = "Never propose these versions again"
 	command.Long = `reject names versions that promoter must not propose: COMPONENT:TAG, or
-REPOSITORY[:TAG][@DIGEST]. Without --env they are rejected everywhere. promoter queries the
-registry for the digest of a tag. An open pull request with these versions is closed; newer
-versions proceed.` + decideHelp
-	command.Example = `  promoter reject web:1.4.2 --reason 'leaks memory'
+REPOSITORY[:TAG][@DIGEST]. With --all instead of --env and --app they are rejected everywhere.
+promoter queries the registry for the digest of a tag. An open pull request with these versions is
+closed; newer versions proceed. 'promoter unreject' ends it.` + decideHelp
+	command.Example = `  promoter reject web:1.4.2 --all --reason 'leaks memory'
   promoter reject --app shop --env prod quay.io/acme/web:1.4.2`
+	return command
+}
+
+// NewUnreject returns the command unreject, which takes the images as arguments.
+func NewUnreject(system console.System) *cobra.Command {
+	command := newImageDecision(system, verb.Unreject)
+	command.Short = "Allow versions again that were rejected, closed, or reverted"
+	command.Long = `unreject names versions that promoter may propose again, as reject does: COMPONENT:TAG, or
+REPOSITORY[:TAG][@DIGEST]. It ends rejections, and what users closed, reverted in Git, or moved
+back until now does not count anymore for these versions in the target. A rejection of a wider
+target stays: to end one of all environments, use --all. A tag names the version with any digest.` + decideHelp
+	command.Example = `  promoter unreject web:1.4.2 --env prod --app shop
+  promoter unreject web:1.4.2 --all --reason 'fixed in the config'`
+	return command
+}
+
+// newImageDecision makes the command of a decision that takes images as arguments.
+func newImageDecision(system console.System, what verb.Verb) *cobra.Command {
+	command, flags := newDecide(system, what)
+	command.Use = string(what) + " IMAGE..."
 	command.Args = cobra.ArbitraryArgs
 	run := command.RunE
 	command.RunE = func(command *cobra.Command, images []string) error {
@@ -79,15 +112,31 @@ versions proceed.` + decideHelp
 	return command
 }
 
+// NewConfirmState returns the command confirm-state.
+func NewConfirmState(system console.System) *cobra.Command {
+	command, _ := newDecide(system, verb.ConfirmState)
+	command.Short = "Confirm a state branch that was deleted or moved back"
+	command.Long = `confirm-state confirms the branch promoter/_state as it is now. It is for administrators. Where the
+branch has seals and its newest sealed commit is lost, promoter does nothing in the repository:
+holds, freezes, and rejections may be lost too. Add them again, then confirm the branch. Nothing
+else changes. It needs the key: seal.keys in the server file, or PROMOTER_SEAL_KEY.
+
+With --url, it needs a token with the role admin for the whole repository.
+
+Exit codes: 0 confirmed, or nothing to confirm; 1 not confirmed.`
+	command.Example = "  promoter confirm-state --config promoter-server.yaml --repo acme/gitops --reason 'holds added again'"
+	return command
+}
+
 // NewPromote returns the command promote.
 func NewPromote(system console.System) *cobra.Command {
 	command, flags := newDecide(system, verb.Promote)
 	command.Short = "Request a promotion to an environment with propose: manual"
-	command.Long = `promote requests what waits in an environment with propose: manual, for one application
-or for all of them: exactly the versions that it prints. If they can no longer come, the request
-ends, and the log and 'promoter explain' have the reason. With --with, promoter uses the given
-versions instead of those of the parent environments; it queries the registry for their digests.
-Conditions and gates still apply.
+	command.Long = `promote requests what waits in an environment with propose: manual, for one application or with
+--all for each of them: exactly the versions that it prints. If they can no longer come, the
+request ends, and the log and 'promoter explain' have the reason. With --with, promoter uses the
+given versions instead of those of the parent environments; it queries the registry for their
+digests. Conditions and gates still apply.
 
 With --bypass, the request skips a condition or gate, if the server file permits that to the
 user: soak, healthy, checks, tagged, windows, approvals, or freeze. It needs a reason, and a user
@@ -115,10 +164,10 @@ whom the forge authenticates. Commits, the pull request, and the history name wh
 func NewRollback(system console.System) *cobra.Command {
 	command, flags := newDecide(system, verb.Rollback)
 	command.Short = "Roll back to the previous versions, and hold"
-	command.Long = `rollback requests the versions that the target had before the current ones, from the
-history of its branch, whatever is the name of the user who wrote them, and holds the target until
-'promoter resume'. It never returns to versions that were rolled back, reverted, or rejected, or
-that failed: a second rollback changes nothing.
+	command.Long = `rollback requests the versions that the target had before the current ones, or with --all each
+application of the environment, from the history of its branch, whatever is the name of the user
+who wrote them, and holds the target until 'promoter resume'. It never returns to versions that
+were rolled back, reverted, or rejected, or that failed: a second rollback changes nothing.
 
 With --to, it requests the versions that the target had in a commit of its branch, or a snapshot
 that it had, by the ID that 'promoter explain' printed. A tag that points to another digest since
@@ -134,6 +183,7 @@ With --bypass, it skips them, with the rules of 'promoter promote --bypass': che
 approvals, or freeze. A second rollback with --bypass adds that to the one in effect.` + decideHelp
 	command.Example = `  promoter rollback --env prod --app shop --reason 'errors since 1.4.2'
   promoter rollback --env prod --app shop --to 58b5d4a
+  promoter rollback --env prod --all --dry-run
   promoter rollback --env staging --app shop --downstream
   promoter rollback --env prod --app shop --bypass windows --reason 'incident 42'`
 	command.Flags().StringSliceVar(&flags.decision.Bypass, "bypass", nil,
@@ -150,9 +200,9 @@ approvals, or freeze. A second rollback with --bypass adds that to the one in ef
 func NewFreeze(system console.System) *cobra.Command {
 	command, flags := newDecide(system, verb.Freeze)
 	command.Short = "Pause all promotions to an environment, or everywhere"
-	command.Long = `freeze stops promotions to an environment, or without --env to all environments, until a
+	command.Long = `freeze stops promotions to an environment, or with --all to all environments, until a
 time or until 'promoter thaw'.` + decideHelp
-	command.Example = `  promoter freeze --until 2027-01-04 --reason 'end of the year'
+	command.Example = `  promoter freeze --all --until 2027-01-04 --reason 'end of the year'
   promoter freeze --env prod --until 4h`
 	var until string
 	command.Flags().StringVar(&until, "until", "", "`TIME` when the freeze ends: a time, a day, or a duration (default: until thaw)")
@@ -169,7 +219,7 @@ time or until 'promoter thaw'.` + decideHelp
 func NewThaw(system console.System) *cobra.Command {
 	command, _ := newDecide(system, verb.Thaw)
 	command.Short = "End a freeze"
-	command.Long = `thaw ends the freeze of an environment, or without --env the freeze of the repository.` + decideHelp
+	command.Long = `thaw ends the freeze of an environment, or with --all the freeze of the repository.` + decideHelp
 	command.Example = "  promoter thaw --env prod"
 	return command
 }
@@ -179,6 +229,18 @@ type decideFlags struct {
 	targets  flag.Targets
 	service  flag.Service // with an address: it records the decision
 	decision decision.Decision
+}
+
+// repeated returns the flags that select the repository, as a command that is printed repeats them.
+func (f *decideFlags) repeated(command *cobra.Command) string {
+	text := ""
+	if command.Flags().Changed("config") {
+		text += " --config " + f.targets.Config
+	}
+	for _, repository := range f.targets.Repositories {
+		text += " --repo " + repository
+	}
+	return text
 }
 
 // newDecide makes the command of a decision with the flags that all of them share.
@@ -194,9 +256,13 @@ func newDecide(system console.System, what verb.Verb) (*cobra.Command, *decideFl
 	flags.targets.Add(command)
 	flags.service.AddOptional(command)
 	set := command.Flags()
-	set.StringVar(&flags.decision.Environment, "env", "", flag.EnvUsage)
-	if what != verb.Freeze && what != verb.Thaw { // those apply to whole environments
-		set.StringVar(&flags.decision.Application, "app", "", flag.AppUsage)
+	set.BoolVar(&flags.decision.DryRun, "dry-run", false, "print what would be recorded and what follows, and record nothing")
+	if what != verb.ConfirmState { // that is about the repository
+		set.StringVar(&flags.decision.Environment, "env", "", envUsage)
+		set.BoolVar(&flags.decision.All, "all", false, "decide about all that is not named with --env and --app")
+	}
+	if what != verb.Freeze && what != verb.Thaw && what != verb.ConfirmState { // those apply to whole environments
+		set.StringVar(&flags.decision.Application, "app", "", appUsage)
 	}
 	set.StringVar(&flags.decision.Reason, "reason", "", "reason, as `TEXT` that other users see")
 	set.StringVar(&flags.decision.As, "as", "",
@@ -216,7 +282,11 @@ func runDecide(command *cobra.Command, flags *decideFlags, system console.System
 	if err := render.PrintAs(system.Out, flags.targets.Output, answer, func() string { return decisionText(answer) }); err != nil {
 		return fmt.Errorf("print what was decided: %w", err)
 	}
-	if answer.Unchanged {
+	switch {
+	case answer.DryRun:
+		render.PrintMessage(system.Err, "dry run: nothing written to %s", state.Branch)
+		return nil
+	case answer.Unchanged:
 		render.PrintMessage(system.Err, "nothing written to %s", state.Branch)
 		return nil
 	}
@@ -235,6 +305,7 @@ func recordHere(command *cobra.Command, flags *decideFlags, system console.Syste
 		return answer, err
 	}
 	flags.decision.Claimed = claimedUser(system)
+	flags.decision.Flags = flags.repeated(command)
 	result, err := decision.Record(command.Context(), server, flags.decision, flags.targets.Cache)
 	if err != nil {
 		return answer, err
@@ -263,7 +334,7 @@ func recordByService(command *cobra.Command, flags *decideFlags, system console.
 	d := flags.decision
 	return client.Decide(command.Context(), api.Decision{
 		Repository: strings.Join(flags.targets.Repositories, ""), Environment: d.Environment, Application: d.Application,
-		Verb: d.Verb, Reason: d.Reason, With: d.With, Bypass: d.Bypass, Images: d.Images, To: d.To, Until: d.Until,
+		All: d.All, DryRun: d.DryRun, Verb: d.Verb, Reason: d.Reason, With: d.With, Bypass: d.Bypass, Images: d.Images, To: d.To, Until: d.Until,
 		Downstream: d.Downstream,
 	})
 }

@@ -10,7 +10,6 @@ import (
 
 	"promoter/internal/cli/console"
 	"promoter/internal/cli/console/consoletest"
-	"promoter/internal/cli/flag"
 	"promoter/internal/decision"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
@@ -23,7 +22,7 @@ func TestNewDecide_environmentInHelp(t *testing.T) {
 	for name, test := range map[string]struct {
 		command func(console.System) *cobra.Command
 		want    string
-	}{"promote": {NewPromote, requiredEnvUsage}, "rollback": {NewRollback, requiredEnvUsage}, "hold": {NewHold, flag.EnvUsage}, "freeze": {NewFreeze, flag.EnvUsage}} {
+	}{"promote": {NewPromote, requiredEnvUsage}, "rollback": {NewRollback, requiredEnvUsage}, "hold": {NewHold, envUsage}, "freeze": {NewFreeze, envUsage}} {
 		c := consoletest.New()
 		if code := c.Run(t.Context(), test.command, "--help"); code != console.ExitDone || !strings.Contains(c.Out.String(), strings.ReplaceAll(test.want, "`", "")) {
 			t.Errorf("%s --help: exit %d, no %q in\n%s", name, code, test.want, c.Out.String())

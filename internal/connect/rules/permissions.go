@@ -146,8 +146,16 @@ func (p permissions) Named(v verb.Verb, targets ...promotion.Deployment) (all []
 }
 
 // required returns lists of users and teams for a verb on a target, of which a user must be
-// in each; none if no rule covers it.
+// in each; none if no rule covers it. Where no rule for unreject does, those for resume count.
 func (p permissions) required(v verb.Verb, d promotion.Deployment) (lists [][]string) {
+	lists = p.requiredOf(v, d)
+	if v == verb.Unreject && lists == nil {
+		lists = p.requiredOf(verb.Resume, d)
+	}
+	return lists
+}
+
+func (p permissions) requiredOf(v verb.Verb, d promotion.Deployment) (lists [][]string) {
 	var rules []serverconfig.Permission
 	var scopes []serverconfig.Scope
 	for _, rule := range p.rules {

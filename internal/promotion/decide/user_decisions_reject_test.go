@@ -67,12 +67,14 @@ func TestPlan_rejectedVersions(t *testing.T) {
 		w.Expect("dev/shop", promotion.Rejected, "web 2.0.0 was rejected by ada on 2026-11-18")
 		w.Expect("staging/other", promotion.Rejected, "web 2.0.0 was rejected by ada on 2026-11-18")
 	})
-	t.Run("resumed", func(t *testing.T) {
+	t.Run("allowed again", func(t *testing.T) {
 		t.Parallel()
 		w := rejecting(t, "dev/shop")
 		w.Stands("dev/shop", promotiontest.Ago(time.Hour), "web:1.0.0@"+promotiontest.Digest("1"))
 		w.Publish("web:2.0.0@" + promotiontest.Digest("2"))
 		w.Decides(state.Resume(w.StateTarget("dev/shop"), state.Act{At: promotiontest.Noon}))
+		w.Expect("dev/shop", promotion.Rejected, "web 2.0.0 was rejected by ada on 2026-11-18 (#7): leaks")
+		w.Decides(state.Unreject(w.StateTarget("dev/shop"), state.Unrejection{Act: state.Act{At: promotiontest.Noon}, Images: promotiontest.Images("web:2.0.0")}))
 		w.Expect("dev/shop", promotion.Proposed, "newer: web 1.0.0 -> 2.0.0")
 	})
 }
@@ -138,10 +140,12 @@ func TestPlan_landedHereBefore(t *testing.T) {
 		w.Reverted[w.Target("dev/shop")] = []promotion.Reversion{{Component: "moving", Version: promotiontest.Version("released@" + promotiontest.Digest("5"))}}
 		w.Expect("dev/shop", promotion.Waiting, words)
 	})
-	t.Run("goes when the place was resumed since", func(t *testing.T) {
+	t.Run("goes when it was allowed again", func(t *testing.T) {
 		t.Parallel()
 		w := back(t)
 		w.Decides(state.Resume(w.StateTarget("dev/shop"), state.Act{At: promotiontest.Noon}))
+		w.Expect("dev/shop", promotion.Waiting, words)
+		w.Decides(state.Unreject(w.StateTarget("dev/shop"), state.Unrejection{Act: state.Act{At: promotiontest.Noon}, Images: promotiontest.Images("moving:released")}))
 		w.Expect("dev/shop", promotion.Proposed, "newer: moving sha256:666666666666 -> sha256:555555555555")
 	})
 	t.Run("another digest is news", func(t *testing.T) {

@@ -25,14 +25,14 @@ func UserDecision(in Target, moves []promotion.Move) (promotion.State, promotion
 // maybe for other reasons.
 func UserDecisionOn(in Target, move promotion.Move) (promotion.State, promotion.Reason, bool) {
 	in = in.For(rows[ofUserDecision])
-	rejection, rejected := in.State().Rejected(state.Target(in.Target), in.RepositoryOf(move.Component), move.To)
+	rejection, scope, rejected := in.State().RejectedBy(state.Target(in.Target), in.RepositoryOf(move.Component), move.To)
 	if rejected {
 		verdict := promotion.Rejected
 		if rejection.Blocked { // by a bot, which decides nothing
 			verdict = promotion.Waiting
 		}
 		text := RejectedText(in.State(), in.Target, move, rejection)
-		return verdict, promotion.Reason{Rule: promotion.RuleRejected, Message: text}, true
+		return verdict, promotion.Reason{Rule: promotion.RuleRejected, Message: text, Scope: scope}, true
 	}
 	if move.Form != "" {
 		return "", promotion.Reason{}, false
@@ -102,16 +102,16 @@ func reversionOf(past History, move promotion.Move) (promotion.Reversion, bool) 
 }
 
 // LandedBefore reports whether a version was in the target, and was replaced since
-// the target was last resumed. What a tag points to is known by the digest alone.
+// it was last allowed again. What a tag points to is known by the digest alone.
 func LandedBefore(in Target, move promotion.Move) bool {
 	in = in.For(rows[ofUserDecision])
-	resumed := in.State().ResumedAt(state.Target(in.Target))
+	allowed := in.State().UnrejectedAt(state.Target(in.Target), in.RepositoryOf(move.Component), move.To)
 	for l := range in.History().Landings(in.Target) {
 		landed := l.Snapshot[move.Component].Version
 		if landed.Digest == "" || landed.Digest != move.To.Digest {
 			continue
 		}
-		if l.Until.IsZero() || l.Until.After(resumed) {
+		if l.Until.IsZero() || l.Until.After(allowed) {
 			return true
 		}
 	}

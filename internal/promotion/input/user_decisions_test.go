@@ -139,13 +139,13 @@ func TestUserDecision(t *testing.T) {
 	}
 }
 
-// A version was there before if its digest was, since the target was last resumed.
+// A version was there before if its digest was, since it was last allowed again.
 func TestLandedBefore(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name     string
 		landings []promotion.Landing
-		resumed  time.Duration // before noon; 0: never
+		allowed  time.Duration // before noon; 0: never
 		to       string
 		want     bool
 	}{
@@ -156,8 +156,8 @@ func TestLandedBefore(t *testing.T) {
 		{"of another digest", []promotion.Landing{landing("", 2, 1, "web:1.5.0@B")}, 0, "1.5.0@A", false},
 		{"of unknown digests", []promotion.Landing{landing("", 2, 1, "web:1.5.0")}, 0, "1.5.0", false},
 		{"before another component", []promotion.Landing{landing("", 2, 1, "worker:1.5.0@A")}, 0, "1.5.0@A", false},
-		{"until it was resumed", []promotion.Landing{landing("", 3, 2, "web:1.5.0@A")}, time.Hour, "1.5.0@A", false},
-		{"after it was resumed", []promotion.Landing{landing("", 3, 2, "web:1.5.0@A")}, 150 * time.Minute, "1.5.0@A", true},
+		{"until it was allowed again", []promotion.Landing{landing("", 3, 2, "web:1.5.0@A")}, time.Hour, "1.5.0@A", false},
+		{"after it was allowed again", []promotion.Landing{landing("", 3, 2, "web:1.5.0@A")}, 150 * time.Minute, "1.5.0@A", true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -165,8 +165,9 @@ func TestLandedBefore(t *testing.T) {
 			w := newScenario(t, chain)
 			w.has("dev/shop", "web:1.4.0@B")
 			w.landed("dev/shop", test.landings...)
-			if test.resumed != 0 {
-				w.decides(state.Resume(state.Target(target("dev/shop")), state.Act{At: promotiontest.Ago(test.resumed)}))
+			if test.allowed != 0 {
+				images := map[string]string{"web": "quay.io/acme/web:1.5.0"}
+				w.decides(state.Unreject(state.Target(target("dev/shop")), state.Unrejection{Act: state.Act{At: promotiontest.Ago(test.allowed)}, Images: images}))
 			}
 			in, taken := w.row("dev/shop")
 			if got := input.LandedBefore(in, moveOf("web", test.to)); got != test.want {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/glob"
 	"promoter/internal/identity"
 	"promoter/internal/promotion"
 	"promoter/internal/reconcile"
@@ -40,12 +41,38 @@ func recordOnce(s *story, changes []state.Change) error {
 
 func holdOrResume(s *story) {
 	target := anyScope(s)
-	if s.random.IntN(2) == 0 {
+	switch s.random.IntN(4) {
+	case 0:
 		s.record("resume "+target.String(), state.Resume(target, s.act()))
-		forgetRefused(s, target)
-		return
+		forgetRollback(s, func(inside state.Target) bool { return inside == target })
+	case 1:
+		s.record("resume all in "+target.String(), state.ResumeWithin(target, s.act()))
+		forgetRollback(s, target.Contains)
+	default:
+		s.record("hold "+target.String(), state.Hold(target, s.act()))
 	}
-	s.record("hold "+target.String(), state.Hold(target, s.act()))
+}
+
+// holdPattern holds each application of an environment that a pattern names, as the command line
+// expands it.
+func holdPattern(s *story) {
+	pattern, environment := oneOf(s.random, "*", "s*", "*art"), oneOf(s.random, environments()...)
+	var changes []state.Change
+	for _, target := range targets() {
+		if at := targetOf(target); at.Environment == environment && glob.MatchName(pattern, at.Application) {
+			changes = append(changes, state.Hold(at, s.act()))
+		}
+	}
+	s.record("hold "+pattern+" in "+environment, changes...)
+}
+
+// forgetRollback forgets to which versions targets were rolled back.
+func forgetRollback(s *story, resumed func(state.Target) bool) {
+	for _, target := range targets() {
+		if resumed(targetOf(target)) {
+			delete(s.rolledBack, target)
+		}
+	}
 }
 
 // forgetRefused forgets what users refused within a scope.
@@ -53,9 +80,32 @@ func forgetRefused(s *story, wide state.Target) {
 	for _, target := range targets() {
 		if within(target, wide) {
 			clear(s.refused[target])
-			delete(s.rolledBack, target)
 		}
 	}
+}
+
+// unreject allows a released version again in a scope, or the newest one.
+func unreject(s *story) {
+	repository := []string{web, worker}[s.random.IntN(2)]
+	allowed := reference(repository, s.newest(repository))
+	target := anyScope(s)
+	var refused []string
+	for _, inside := range targets() {
+		if within(inside, target) {
+			refused = slices.AppendSeq(refused, maps.Keys(s.refused[inside]))
+		}
+	}
+	if slices.Sort(refused); len(refused) > 0 {
+		allowed = refused[s.random.IntN(len(refused))]
+	}
+	name, _, _ := strings.Cut(allowed, ":")
+	for _, inside := range targets() {
+		if within(inside, target) {
+			delete(s.refused[inside], allowed)
+		}
+	}
+	images := map[string]string{name[strings.LastIndex(name, "/")+1:]: allowed}
+	s.record("unreject "+allowed+" in "+target.String(), state.Unreject(target, state.Unrejection{Act: s.act(), Images: images}))
 }
 
 // requestPromotion requests a manual promotion.
@@ -196,7 +246,7 @@ func leftUpstream(s *story, target, reference string) (state.Leaving, bool) {
 			}
 			seen[parent.target] = true
 			for _, left := range s.stored.At(targetOf(parent.target)).Leaving() {
-				ended := s.closed[parent.target] || resumedSince(s, parent.target, left.At)
+				ended := s.closed[parent.target] || resumedSince(s, parent.target, left.At) || allowedSince(s, parent.target, left.At)
 				if !ended && leaves(s, left, reference) && !askedSince(s, target, reference, left.At) {
 					return left, true
 				}

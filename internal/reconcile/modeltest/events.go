@@ -40,7 +40,7 @@ func eventsOf(s *story) []event {
 		may(4, (*story).run), may(3, crash), may(2, race), may(1, clockSkew), may(2, failingForge), may(4, interleave),
 		may(2, loseResponse, world.Lose), may(2, failRequest, world.Fail), may(1, (*story).limit, world.Limit),
 		may(1, revert), may(1, moveBase), may(1, forgeTrailers), may(1, writeUnselected), may(1, writeReleased), may(1, changeConfig), may(1, (*story).rename, world.Rename),
-		may(1, holdOrResume), may(1, requestPromotion), may(1, hotfix), may(1, freeze), may(1, rollback), may(1, rollbackDownstream), may(1, reject),
+		may(1, holdOrResume), may(1, holdPattern), may(1, unreject), may(1, requestPromotion), may(1, hotfix), may(1, freeze), may(1, rollback), may(1, rollbackDownstream), may(1, reject),
 		may(10, reportHealth), may(1, runBlind), may(1, loseDatabase), may(1, signLate), may(1, signaturesDown),
 		may(4, catchUp), may(1, loseMirrored), may(1, deleteImage), may(1, rebuild), may(6, moveStable), may(1, post), may(1, holdFile),
 		may(8, reportSmoke, people.Status),
@@ -61,7 +61,7 @@ func interleave(s *story) {
 		may(1, retarget, people.Retarget), may(1, (*story).draft, people.Draft),
 		may(1, commitToHead, people.Merge), may(1, deleteBranch, s.Git.Delete, people.Merge),
 		may(1, revert), may(1, moveBase), may(1, changeConfig), may(1, (*story).release),
-		may(1, holdOrResume), may(1, freeze), may(1, reject), may(1, (*story).command, people.Comment),
+		may(1, holdOrResume), may(1, unreject), may(1, freeze), may(1, reject), may(1, (*story).command, people.Comment),
 		may(2, reportHealth), may(1, catchUp), may(1, loseMirrored), may(1, deleteImage), may(1, rebuild), may(2, moveStable),
 		may(1, holdFile), may(2, reportSmoke, people.Status),
 	)

@@ -230,7 +230,7 @@ func checkMove(s *story, target string, commit repo.Commit, before, after string
 		s.t.Errorf("%s got %s, which was never released", target, after)
 	case stopped && !s.interleaved && !mayResume(s, held):
 		s.t.Errorf("%s got %s while it was on hold: %v", target, after, held)
-	case rejected && !s.interleaved && !resumedSince(s, target, rejection.At):
+	case rejected && !s.interleaved && !allowedSince(s, target, rejection.At):
 		s.t.Errorf("%s got %s, which was rejected: %v", target, after, rejection)
 	case returned && s.held[target][after] && (!s.refused[target][after] || s.interleaved):
 	case is <= s.minorOf[before] && !named && s.interleaved && s.held[target][after]:
@@ -303,7 +303,7 @@ func checkParent(s *story, target string, parent parent, commit repo.Commit, mov
 		together = moved
 	} else {
 		for _, reference := range moved {
-			if rejection, rejected := rejectedIn(s, parent.target, reference); rejected && !resumedSince(s, parent.target, rejection.At) {
+			if rejection, rejected := rejectedIn(s, parent.target, reference); rejected && !allowedSince(s, parent.target, rejection.At) {
 				s.t.Errorf("%s got %s, which was rejected in %s: %v", target, reference, parent.target, rejection)
 			}
 		}

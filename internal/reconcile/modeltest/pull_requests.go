@@ -353,9 +353,9 @@ func (s *story) command() {
 	numbers := slices.Sorted(maps.Keys(s.seen))
 	pr := s.seen[numbers[s.random.IntN(len(numbers))]]
 	text := []string{
-		"hold because", "resume", "reject because", "promote prod", "promote staging", "promote moon", "refresh", "explain", "help", "sing",
+		"hold because", "resume", "unreject", "rollback", "reject because", "promote prod", "promote staging", "promote moon", "refresh", "explain", "help", "sing",
 		"promote prod --bypass soak,healthy,freeze,checks,approvals incident",
-	}[s.random.IntN(11)]
+	}[s.random.IntN(13)]
 	who := []string{scmtest.Ann, scmtest.Ann, scmtest.Eve}[s.random.IntN(3)]
 	s.log("%s comments /promoter %s on #%d", who, text, pr.Number)
 	s.People.Comment(s.t, who, pr.Number, "So be it.\n\n/promoter "+text)
@@ -365,16 +365,38 @@ func (s *story) command() {
 			s.bypassing[inside] = true
 		}
 	}
-	if named && pr.Head.Own && text == "resume" && who == scmtest.Ann {
-		forgetRefused(s, state.Target(target))
+	if !named || !pr.Head.Own || who != scmtest.Ann {
+		return
+	}
+	switch text {
+	case "rollback": // to what was there before the merge, if it was merged
+		for _, inside := range targets() {
+			if within(inside, state.Target(target)) {
+				s.rolledBack[inside] = slices.AppendSeq(s.rolledBack[inside], maps.Keys(s.held[inside]))
+			}
+		}
+	case "resume":
+		forgetRollback(s, state.Target(target).Contains)
 		s.resumes[state.Target(target)] = s.Clock.Now()
+	case "unreject":
+		forgetRefused(s, state.Target(target))
+		s.unrejects[state.Target{Environment: state.All, Application: state.All}] = s.Clock.Now() // what a reject in it did everywhere
 	}
 }
 
-// resumedSince reports whether a comment may resume a target, and with it remove what was decided
-// about it before.
+// resumedSince reports whether a comment may resume a target, and with it end what stopped it before.
 func resumedSince(s *story, target string, decided time.Time) bool {
 	for wide, at := range s.resumes {
+		if within(target, wide) && !decided.After(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// allowedSince reports whether a comment may allow what users rejected in a target before.
+func allowedSince(s *story, target string, decided time.Time) bool {
+	for wide, at := range s.unrejects {
 		if within(target, wide) && !decided.After(at) {
 			return true
 		}

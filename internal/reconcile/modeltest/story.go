@@ -51,6 +51,7 @@ type story struct {
 	reviewed        map[int]map[string]review  // the last review of each user, by pull request
 	titles          map[int]string             // that users wrote
 	resumes         map[state.Target]time.Time // the last resume in a comment
+	unrejects       map[state.Target]time.Time // the last unreject in one
 	reconciliations int                        // so far
 	partial         int                        // of them, those that decided about a part only
 	cache           *decisionCache
@@ -91,7 +92,7 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 		t: t, random: random,
 		released: map[string]int{}, held: map[string]map[string]bool{}, refused: map[string]map[string]bool{}, reopened: map[string]map[string]bool{},
 		userHeads: map[string]string{}, verifiedHeads: map[string]string{}, closed: map[string]bool{}, rolledBack: map[string][]string{}, seen: map[int]scm.PullRequest{},
-		reported: map[string]scm.CheckState{}, reviewed: map[int]map[string]review{}, titles: map[int]string{}, resumes: map[state.Target]time.Time{},
+		reported: map[string]scm.CheckState{}, reviewed: map[int]map[string]review{}, titles: map[int]string{}, resumes: map[state.Target]time.Time{}, unrejects: map[state.Target]time.Time{},
 		evidence: reconciletest.NewEvidence(), healthy: map[string][]health.Report{}, failures: map[string][]*failure{},
 		signed: map[string]bool{}, checkedHeads: map[string]bool{}, bypassing: map[string]bool{},
 		configs: map[string]*config.Config{}, copied: map[string]bool{}, deleted: map[string]bool{}, rebuilt: map[string]string{}, releasedAt: map[string]time.Time{},
@@ -260,7 +261,7 @@ func (s *story) finish() {
 func checkProgress(s *story) {
 	s.t.Helper()
 	everything := state.Target{Environment: state.All, Application: state.All}
-	changes := []state.Change{state.Resume(everything, s.act()), state.Thaw(state.All)}
+	changes := []state.Change{state.ResumeWithin(everything, s.act()), state.Thaw(state.All)}
 	for _, environment := range environments() {
 		changes = append(changes, state.Thaw(environment))
 	}
@@ -271,7 +272,7 @@ func checkProgress(s *story) {
 		}
 	}
 	s.record("resume and thaw everything", changes...)
-	forgetRefused(s, everything)
+	forgetRollback(s, everything.Contains)
 	newest := max(s.released[web], s.released[worker]) + 1 // sameVersion needs that of both
 	for _, repository := range []string{web, worker} {
 		s.released[repository] = newest

@@ -141,7 +141,7 @@ func decisionOf(
 	branch promotion.Target, landed []promotion.Landed, failures *repo.Collector,
 ) ([]state.Change, error) {
 	record := o.Promotion.State.At(state.Target(branch))
-	if closedByUs(repository, record, pr) || resumedAfter(o, pr, branch) || isRecorded(o, pr, branch, landed) && !pr.Closer.Bot {
+	if closedByUs(repository, record, pr) || isRecorded(o, pr, branch, landed) && !pr.Closer.Bot {
 		return nil, nil
 	}
 	var err error
@@ -166,6 +166,8 @@ func decisionOf(
 	switch {
 	case err != nil:
 		return nil, err
+	case deleted && resumedAfter(o, pr, branch): // it ended the hold
+		return nil, nil
 	case deleted && record.Reopened == nil:
 		// Branches are deleted for many reasons: it is opened again once.
 		return []state.Change{state.ReopenedOnce(state.Target(branch), pr.Number, o.Now)}, nil
@@ -204,7 +206,7 @@ func cancel(
 func rejectedBy(o Observation, pr scm.PullRequest, landed []promotion.Landed, act state.Act) []state.Change {
 	var changes []state.Change
 	for _, l := range landed {
-		if resumedAfter(o, pr, l.Target) {
+		if ofEndedRollback(o, pr, l) {
 			continue
 		}
 		for _, one := range broughtBy(o, l) {
@@ -212,6 +214,13 @@ func rejectedBy(o Observation, pr scm.PullRequest, landed []promotion.Landed, ac
 		}
 	}
 	return changes
+}
+
+// ofEndedRollback reports whether a resume ended the rollback that a pull request was for, after it was closed: the
+// close canceled the rollback, and rejects nothing.
+func ofEndedRollback(o Observation, pr scm.PullRequest, l promotion.Landed) bool {
+	resumed := o.Promotion.State.At(state.Target(l.Target)).Resumed
+	return resumed != nil && pr.ClosedAt.Before(resumed.At) && returnsTo(state.RolledBack{Images: resumed.Rollback}, l.Snapshot)
 }
 
 // canceledBy returns the rollbacks that end if a user closed a pull request: it has exactly their versions, and was
@@ -256,8 +265,8 @@ func closedByUs(repository scm.Repository, record state.Record, pr scm.PullReque
 	return recorded && pr.Closer.Same(repository.Info().Self)
 }
 
-// isRecorded reports whether what follows from a close is in the state already. The branch may contain
-// something else by now.
+// isRecorded reports whether what follows from a close is in the state already, or whether users allowed its
+// versions again since. The branch may contain something else by now.
 func isRecorded(o Observation, pr scm.PullRequest, branch promotion.Target, landed []promotion.Landed) bool {
 	canceled := slices.ContainsFunc(o.Promotion.State.At(state.Target(branch)).Closings, func(c state.Closing) bool {
 		return c.ByUser && c.Number == pr.Number && !pr.ClosedAt.After(c.At)
@@ -266,7 +275,26 @@ func isRecorded(o Observation, pr scm.PullRequest, branch promotion.Target, land
 		record := o.Promotion.State.At(state.Target(l.Target))
 		rejects := func(r state.Rejection) bool { return r.Number == pr.Number }
 		return record.IsSettled(pr.Number, pr.ClosedAt) || slices.ContainsFunc(record.Rejections, rejects)
-	})
+	}) || allowedAfter(o, pr, landed)
+}
+
+// allowedAfter reports whether users allowed all versions again that a pull request would have
+// changed when it was closed.
+func allowedAfter(o Observation, pr scm.PullRequest, landed []promotion.Landed) (all bool) {
+	for _, l := range landed {
+		changed, rewritten := landing.ChangedBy(o.Promotion, l), landing.RewrittenBy(o.Promotion, l)
+		for component, pinned := range l.Snapshot {
+			at := o.Promotion.State.UnrejectedAt(state.Target(l.Target), pinned.Repository, pinned.Version)
+			switch {
+			case changed[component]+rewritten[component] == "":
+			case !pr.ClosedAt.Before(at):
+				return false
+			default:
+				all = true
+			}
+		}
+	}
+	return all
 }
 
 // resumedAfter reports whether the target, or a wider one, was resumed after the pull

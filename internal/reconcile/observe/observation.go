@@ -87,7 +87,7 @@ func (o Observation) Landed() landing.Observed {
 
 // Commented returns what commands in comments are about.
 func (o Observation) Commented() comments.Observed {
-	return comments.Observed{Now: o.Now, Self: o.Info.Self, Open: o.Open, Closed: o.Closed, Promotion: o.Promotion}
+	return comments.Observed{Now: o.Now, Self: o.Info.Self, Open: o.Open, Closed: o.Closed, Promotion: o.Promotion, Landed: o.Landed()}
 }
 
 // Read returns what is compared with an entry of the cache.

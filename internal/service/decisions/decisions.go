@@ -46,10 +46,10 @@ const maxReason = 1000
 
 // Decide implements api.Decisions.
 func (a *API) Decide(ctx context.Context, by access.Principal, request api.Decision) (decided api.Decided, err error) {
-	if a.dryRun {
+	if a.dryRun && !request.DryRun {
 		return decided, fault.New(fault.Conflict, "the service runs with --dry-run: it records no decisions")
 	}
-	if !slices.Contains(verb.Decisions(), request.Verb) {
+	if !slices.Contains(append(verb.Decisions(), verb.ConfirmState), request.Verb) {
 		return decided, fault.New(fault.Invalid, "%.50q is not a decision: use %s", request.Verb, fault.List(verb.Decisions()))
 	}
 	if len(request.Reason) > maxReason {
@@ -60,8 +60,8 @@ func (a *API) Decide(ctx context.Context, by access.Principal, request api.Decis
 	}
 	what := decision.Decision{
 		Verb: request.Verb, Environment: request.Environment, Application: request.Application, Reason: request.Reason,
-		With: request.With, Bypass: request.Bypass, Images: request.Images, To: request.To, Until: request.Until,
-		For: request.For, Downstream: request.Downstream,
+		All: request.All, DryRun: request.DryRun, With: request.With, Bypass: request.Bypass, Images: request.Images, To: request.To,
+		Until: request.Until, For: request.For, Downstream: request.Downstream,
 	}
 	err = a.service.Borrow(ctx, choice(by, request.Repository), func(ctx context.Context, b service.Borrowed) error {
 		name := b.Host + "/" + b.Name
@@ -72,6 +72,9 @@ func (a *API) Decide(ctx context.Context, by access.Principal, request api.Decis
 		}
 		result.Repository = name
 		decided = decision.Answer(request.Verb, result)
+		if result.DryRun {
+			return nil
+		}
 		log := a.log.With(slog.String("repository", b.Repository.Name), slog.String("key", string(b.Repository.Key())))
 		log.InfoContext(ctx, "user decision recorded", slog.String("principal", by.Name), slog.String("by", result.By.Login),
 			slog.String("decision", result.Subject), slog.Bool("unchanged", result.Unchanged))
@@ -157,6 +160,9 @@ func (a authority) Authorize(
 		if account.Login != "" { // else the forge does not show it
 			user = account
 		}
+	}
+	if a.decision.Verb == verb.ConfirmState { // the role admin suffices
+		return user, nil
 	}
 	about, err := deployments(ctx)
 	if err != nil {

@@ -212,7 +212,13 @@ func (w eventWriter) userDecisions(decisions state.State) []store.Event {
 			add(verb.Freeze, record.Freeze.Act, nil)
 		}
 		if record.Resumed != nil {
-			add(verb.Resume, *record.Resumed, nil)
+			add(verb.Resume, record.Resumed.Act, nil)
+		}
+		if record.Forgotten != nil {
+			add(verb.Resume, *record.Forgotten, nil)
+		}
+		for _, u := range record.Unrejections {
+			add(verb.Unreject, u.Act, func(e *store.Event) { e.Versions = parseVersions(u.Images) })
 		}
 		if request := record.Request; request != nil {
 			add(verb.Promote, request.Act, func(e *store.Event) { e.Snapshot = request.Snapshot })
