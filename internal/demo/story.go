@@ -119,7 +119,7 @@ func askForStaging(ctx context.Context, s *show) error {
 	if err != nil {
 		return err
 	}
-	request := []string{"promote", "--to", "staging", "--as", s.ann.name, "--reason", "for the testers"}
+	request := []string{"promote", "--to", "staging", "--all", "--as", s.ann.name, "--reason", "for the testers"}
 	_, err = s.promoter(ctx, request, nil, `recorded in promoter/_state as unverified: ann`, `Promote .*: for the testers$`)
 	if err != nil {
 		return err
