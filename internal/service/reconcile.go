@@ -29,6 +29,7 @@ type reconciler struct {
 	refresher *refresher // opens forges and repositories
 	store     *store.Store
 	retries   retryBackoff
+	deferrals deferrals
 	kept      workspace.Kept // from one reconciliation to the next
 	recorder  recorder       // stores what was done and found
 	onboarder onboarder
@@ -80,6 +81,9 @@ func (r *reconciler) handle(ctx context.Context, item queue.Item) (queue.Result,
 
 	// When it is worked on again.
 	result := queue.Result{Next: earlier(nextChange(done.report, begin), r.retries.next(item.Key, done.report, r.now(), r.poll))}
+	if !r.dryRun {
+		result.Next = earlier(result.Next, r.deferrals.next(item.Key, done.report, r.now()))
+	}
 	// There is more to do, or an earlier event about what it subscribed to now did not trigger it.
 	if added || done.report.Again {
 		result.Next = r.now()
@@ -199,6 +203,11 @@ func nextChange(report outcome.Report, began time.Time) (next time.Time) {
 	}
 	for _, effect := range report.Effects {
 		consider(effect.Reason.Until)
+		for _, gate := range effect.Gates {
+			if gate.Until != nil && effect.Action != outcome.ActionClosed && effect.Action != outcome.ActionMerged {
+				consider(*gate.Until)
+			}
+		}
 	}
 	return next
 }

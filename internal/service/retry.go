@@ -59,6 +59,67 @@ func (b *retryBackoff) next(key string, report outcome.Report, now time.Time, po
 	return last.retry
 }
 
+// A merge that the forge defers is tried again after firstDeferral, which doubles up to
+// maxDeferral. After maxDeferring, only events and polls try it.
+const (
+	firstDeferral = 2 * time.Second
+	maxDeferral   = time.Minute
+	maxDeferring  = 15 * time.Minute
+)
+
+// deferrals are the merges of each repository that the forge defers.
+type deferrals struct {
+	mutex sync.Mutex
+	known map[string]map[string]deferral // by repository, by branch
+}
+
+// deferral is a merge that is tried again.
+type deferral struct {
+	since time.Time
+	retry time.Time
+	wait  time.Duration // before retry
+}
+
+// next returns when to try the deferred merges of a repository again; zero: there are none, or
+// they are deferred too long. A reconciliation before the retry, because of a webhook, does not
+// delay it.
+func (d *deferrals) next(key string, report outcome.Report, now time.Time) (next time.Time) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	before, after := d.known[key], map[string]deferral{}
+	for _, effect := range report.Effects {
+		if !deferred(effect) {
+			continue
+		}
+		one, known := before[effect.Head]
+		if !known {
+			one.since = now
+		}
+		if !one.retry.After(now) {
+			one.wait = min(max(2*one.wait, firstDeferral), maxDeferral)
+			one.retry = now.Add(one.wait)
+		}
+		if now.Sub(one.since) < maxDeferring {
+			next = earlier(next, one.retry)
+		}
+		after[effect.Head] = one
+	}
+	if d.known == nil {
+		d.known = map[string]map[string]deferral{}
+	}
+	d.known[key] = after
+	if len(after) == 0 {
+		delete(d.known, key)
+	}
+	return next
+}
+
+// deferred reports whether an effect is tried again soon, although nothing failed. What awaits nothing that is
+// known must not wait for the next poll.
+func deferred(effect outcome.Effect) bool {
+	return effect.Action == outcome.ActionNone && effect.Err == nil && (effect.Deferred || effect.Awaits() == outcome.AwaitsNothing)
+}
+
 // limitSlack spreads what waits for the end of the same limit.
 const limitSlack = 2 * time.Second
 

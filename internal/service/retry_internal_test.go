@@ -1,9 +1,12 @@
 package service
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 	"time"
+
+	"promoter/internal/reconcile/outcome"
 )
 
 // A registry is down when the webhook comes. The repository is reconciled again soon, and
@@ -124,4 +127,54 @@ func TestPoll_isNotDelayedByARecentRefresh(t *testing.T) {
 	b.expect(b.poll(), 4*time.Minute, 6*time.Minute)
 	b.clock.Add(10 * time.Second)
 	b.expect(b.poll(), 20*time.Second, 20*time.Second)
+}
+
+// A merge that the forge defers is tried after 2 seconds, then after twice as long each time, at most a minute, for
+// 15 minutes. A webhook in between neither delays it nor counts. One that is deferred too long does not hide another one.
+func TestDeferrals(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
+	report := func(heads ...string) (r outcome.Report) {
+		for _, head := range heads {
+			effect := outcome.Effect{Action: outcome.ActionNone, Deferred: true}
+			effect.Head = head
+			r.Effects = append(r.Effects, effect)
+		}
+		return r
+	}
+	var d deferrals
+	begin := now
+	for _, want := range []time.Duration{2, 4, 8, 16, 32, 60, 60} {
+		next := d.next("one", report("a"), now)
+		if got := next.Sub(now); got != want*time.Second {
+			t.Errorf("after %v: in %v, want %d s", now.Sub(begin), got, want)
+		}
+		if earlier := d.next("one", report("a"), now.Add(time.Second)); !earlier.Equal(next) {
+			t.Errorf("a webhook moves it from %v to %v", next, earlier)
+		}
+		now = next
+	}
+	now = begin.Add(15 * time.Minute)
+	if next := d.next("one", report("a"), now); !next.IsZero() {
+		t.Errorf("after 15 minutes: %v", next)
+	}
+	if next := d.next("one", report("a", "b"), now); next.Sub(now) != 2*time.Second {
+		t.Errorf("another one: %v", next)
+	}
+	if next := d.next("two", report("a"), now); next.Sub(now) != 2*time.Second {
+		t.Errorf("another repository: %v", next)
+	}
+	if next := d.next("one", report(), now); !next.IsZero() {
+		t.Errorf("without: %v", next)
+	}
+	if next := d.next("one", report("a"), now); next.Sub(now) != 2*time.Second {
+		t.Errorf("it begins again: %v", next)
+	}
+	done, failed := report("a"), report("a")
+	done.Effects[0].Action, failed.Effects[0].Err = outcome.ActionMerged, errors.New("down")
+	for _, other := range []outcome.Report{done, failed} {
+		if next := d.next("three", other, now); !next.IsZero() {
+			t.Errorf("%+v: %v", other.Effects, next)
+		}
+	}
 }

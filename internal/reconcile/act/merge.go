@@ -21,8 +21,12 @@ import (
 // verified, then the forge merges exactly that head.
 func (x *executor) merge(ctx context.Context, effect outcome.Effect, files map[string][]byte) outcome.Effect {
 	fresh, ready, err := x.recheck(ctx, effect.Proposal)
-	if err != nil || !ready {
+	if err != nil {
 		return effect.Failed(err)
+	}
+	if !ready { // something changed since the observation: the next one knows
+		effect.Deferred = true
+		return effect
 	}
 	base := x.o.Promotion.BranchOf(effect.Environment)
 	verified, err := newRewriter(x.c, x.o).verify(ctx, effect.Commit, fresh, base, x.o.Heads[base])
@@ -109,6 +113,7 @@ func (x *executor) recheck(ctx context.Context, p propose.Proposal) (propose.Pro
 
 // notYet is for a merge that the forge does not make now, and may make later.
 func notYet(effect outcome.Effect, err error) outcome.Effect {
+	effect.Deferred = true
 	effect.Reason = promotion.Reason{Rule: promotion.RuleGate, Message: "the forge does not merge it yet: " + err.Error()}
 	return effect
 }

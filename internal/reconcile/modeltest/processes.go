@@ -61,6 +61,9 @@ func reconcileWith(s *story, fresh bool, skew time.Duration) (report outcome.Rep
 	}
 	for _, done := range report.Effects {
 		s.log("  %s %s (%v) %s", done.Head, done.Action, done.Err, done.Reason)
+		if err == nil && !report.Again && done.Awaits() == outcome.AwaitsNothing {
+			s.t.Errorf("%s %s: nothing is known that ends it: %s %s", done.Head, done.Step, done.Reason.Rule, done.Reason)
+		}
 		for _, d := range done.Decisions { // what it was before it landed
 			countRows(s, d)
 		}

@@ -99,7 +99,10 @@ type Effect struct {
 	Planned bool
 	// Follows are the environments upstream into which a dry run would land first.
 	Follows []string
-	Err     error // why the action failed
+	// Deferred is set if what decides changed just now, or the forge does not merge at this moment:
+	// it is tried again in seconds.
+	Deferred bool
+	Err      error // why the action failed
 }
 
 // Failed returns the effect with an error.
@@ -115,11 +118,11 @@ func (r Report) Failed() bool {
 
 // After returns the report with the effects and user decisions of the reconciliations
 // before it. An effect of one of them is kept; of what was only proposed, the later
-// reconciliation knows better.
+// reconciliation knows better. What it could not do at once is an effect of its own.
 func (r Report) After(before Report) Report {
 	effects := slices.DeleteFunc(slices.Clone(before.Effects), func(e Effect) bool { return e.Action == ActionNone })
 	for _, e := range r.Effects {
-		if e.Action != ActionNone || e.Err != nil || !slices.ContainsFunc(effects, e.sameBranch) {
+		if e.Action != ActionNone || e.Err != nil || e.Deferred || !slices.ContainsFunc(effects, e.sameBranch) {
 			effects = append(effects, e)
 		}
 	}
