@@ -30,6 +30,9 @@ type Open struct {
 	Objections []string
 	// Changed is when something was last pushed to the head or said on it.
 	Changed time.Time
+	// Fingerprint is of what was read that may change the forge's answer to a merge: the heads, whether
+	// it is a draft, the checks, the reviews, and open conversations if the forge lists them.
+	Fingerprint string
 	// Refused is set if the forge refused to merge this head, and nothing happened on
 	// it since.
 	Refused *Refusal
@@ -64,11 +67,11 @@ type Protection struct {
 
 // Refusal is the answer of a forge that refused to merge a head. Some of what
 // forges require, such as resolved conversations, is only known this way. A
-// refused merge is not tried again until something happens on the head or some
-// time passes.
+// refused merge is not tried again until something differs or some time passes.
 type Refusal struct {
-	Rule  string // of scm; empty: see Words
-	Words string
-	At    time.Time // in whole minutes
-	Until time.Time // when it is tried again
+	Rule        string // of scm; empty: see Words
+	Words       string
+	Fingerprint string    // see Open; of what was read before the attempt. Empty: an older process stored it
+	At          time.Time // in whole minutes
+	Until       time.Time // when it is tried again
 }

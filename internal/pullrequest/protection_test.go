@@ -164,7 +164,8 @@ func TestProtection_notLookedUp(t *testing.T) {
 }
 
 func refusal(rule, words string, ago, changed time.Duration) *promotion.Refusal {
-	made := pullrequest.NewRefusal(rule, words, promotiontest.Noon.Add(-ago), promotiontest.Noon.Add(-changed))
+	open := promotion.Open{Changed: promotiontest.Noon.Add(-changed), Fingerprint: "1a2b3c4d"}
+	made := pullrequest.NewRefusal(rule, words, promotiontest.Noon.Add(-ago), open)
 	return &made
 }
 
@@ -252,7 +253,7 @@ func TestProtection_refusedByRule(t *testing.T) {
 // said again in the same words.
 func FuzzParseRefusal(f *testing.F) {
 	for _, seed := range []string{
-		"refused 2026-11-18 11:00 UTC: No.", "refused 2026-11-18 11:00 UTC, merge queue: No: no.", "refused 2026-11-18 11:00 UTC, other: No.",
+		"refused 2026-11-18 11:00 UTC: No.", "refused 2026-11-18 11:00 UTC, merge queue: No: no.", "refused 2026-11-18 11:00 UTC: No. [1a2b3c4d]", "refused 2026-11-18 11:00 UTC:  [1a2b3c4d]", "refused 2026-11-18 11:00 UTC, other: No.",
 		"refused 2026-13-18 11:00 UTC: No.", "refused ", "ready to merge", "refused 2026-11-18 11:00 UTC: ",
 	} {
 		f.Add(seed)
@@ -262,8 +263,9 @@ func FuzzParseRefusal(f *testing.F) {
 		if !refused {
 			return
 		}
-		again := pullrequest.NewRefusal(read.Rule, read.Words, read.At, promotiontest.Noon)
-		if once := pullrequest.NewRefusal(again.Rule, again.Words, again.At, promotiontest.Noon); once != again {
+		open := promotion.Open{Changed: promotiontest.Noon, Fingerprint: read.Fingerprint}
+		again := pullrequest.NewRefusal(read.Rule, read.Words, read.At, open)
+		if once := pullrequest.NewRefusal(again.Rule, again.Words, again.At, open); once != again {
 			t.Errorf("%q: %+v, then %+v", description, again, once)
 		}
 	})

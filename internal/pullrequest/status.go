@@ -3,6 +3,7 @@ package pullrequest
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -86,27 +87,34 @@ const (
 
 // A refused merge is stored in the status of the head, because nothing else
 // belongs to the head and outlives the process: "refused 2026-11-18 11:00 UTC:
-// WORDS", or with ", RULE" before the colon. The format must not change.
+// WORDS [1a2b3c4d]", or with ", RULE" before the colon. In brackets is the fingerprint,
+// which is part of the words for processes that do not know it. The format must not change.
 const (
 	refusedPrefix = "refused "
 	refusedTime   = "2006-01-02 15:04 UTC"
 )
 
-// NewRefusal returns a refusal as the status will store it. changed is when
-// something last changed about the head: the merge is tried again after as much
-// time has passed again, so that attempts become rare.
-func NewRefusal(rule, words string, now, changed time.Time) promotion.Refusal {
-	stored, _ := ParseRefusal(refusalDescription(promotion.Refusal{Rule: rule, Words: words, At: now}), changed)
+// refusedFingerprint is at the end of a stored refusal.
+var refusedFingerprint = regexp.MustCompile(` \[([0-9a-f]{8})\]$`)
+
+// NewRefusal returns a refusal of an open pull request as the status will store it. The merge is tried again
+// after as much time as nothing had changed about the head, so that attempts become rare.
+func NewRefusal(rule, words string, now time.Time, open promotion.Open) promotion.Refusal {
+	made := promotion.Refusal{Rule: rule, Words: words, Fingerprint: open.Fingerprint, At: now}
+	stored, _ := ParseRefusal(refusalDescription(made), open.Changed)
 	return stored
 }
 
 func refusalDescription(r promotion.Refusal) string {
-	head := refusedPrefix + r.At.UTC().Format(refusedTime)
+	head, tail := refusedPrefix+r.At.UTC().Format(refusedTime), ""
 	if r.Rule != "" {
 		head += ", " + r.Rule
 	}
+	if r.Fingerprint != "" {
+		tail = " [" + r.Fingerprint + "]"
+	}
 	words := cmp.Or(printable.ShortLine(r.Words, maxDescription), "no reason given")
-	return printable.ShortLine(head+": "+words, maxDescription)
+	return printable.ShortLine(head+": "+words, maxDescription-len(tail)) + tail
 }
 
 // A refused merge is also stored in our part of the body, because not every project has a
@@ -147,7 +155,13 @@ func ParseRefusal(description string, changed time.Time) (promotion.Refusal, boo
 	if err != nil || !found || strings.TrimSpace(words) == "" {
 		return promotion.Refusal{}, false
 	}
-	r := promotion.Refusal{Words: words, At: at.UTC()}
+	r := promotion.Refusal{At: at.UTC()}
+	if stored := refusedFingerprint.FindStringSubmatch(words); stored != nil {
+		words, r.Fingerprint = strings.TrimSuffix(words, stored[0]), stored[1]
+	}
+	if r.Words = words; strings.TrimSpace(words) == "" {
+		return promotion.Refusal{}, false
+	}
 	switch rule := strings.TrimPrefix(head, ", "); rule {
 	case "", scm.RuleQueue, scm.RuleSigned, scm.RuleLinear:
 		r.Rule = rule

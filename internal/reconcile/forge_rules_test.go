@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -181,6 +182,58 @@ func TestReconcile_refusedMerge(t *testing.T) {
 	w.holds("prod", "1.1.0 1.0.0")
 }
 
+// A refused merge is tried again as soon as anything differs from what was read before the attempt, once for each
+// difference: without any time in between, and for what happened while it was refused.
+func TestReconcile_refusedMergeIsTriedWhenAnythingDiffers(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(w *world, times int){
+		"a review":  func(w *world, _ int) { w.Forge.Review(2, "ada", scm.Approved) },
+		"a comment": func(w *world, _ int) { w.Forge.Review(2, "ada", scm.Commented) },
+		"a check": func(w *world, times int) {
+			w.Forge.Check(w.pull(2).Head.Commit, fmt.Sprint("lint", times), scm.CheckPassed)
+		},
+		"the base moves": func(w *world, times int) {
+			edit := func(all map[string]string) { all["README"] = fmt.Sprint(times) }
+			w.Git.Commit("main", reconciletest.Human, w.Clock.Now(), "Elsewhere", edit)
+		},
+		"a conversation": func(w *world, _ int) { w.Forge.Converse(2) },
+		"a user asks":    func(w *world, _ int) { w.comment(2, "cho", "/promoter refresh") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := staged(t, threeEnvironments)
+			during, last, lifted := false, false, false
+			w.Forge.Secret = func(int) string {
+				if lifted {
+					return ""
+				}
+				lifted = last // this one is refused although it changed just now
+				return "Not yet"
+			}
+			w.Forge.Effect = func(before bool, what string) error {
+				if before && what == "merge" && during {
+					during, last = false, true
+					change(w, 2)
+				}
+				return nil
+			}
+			w.mergeByHand(1, "merge")
+			w.run()
+			tries := w.tries()
+			w.run()
+			w.wantTries(tries)
+			change(w, 1)
+			during = true
+			w.run()
+			if during {
+				t.Fatal("it was not tried again")
+			}
+			w.run()
+			w.holds("prod", "1.1.0 1.0.0")
+		})
+	}
+}
+
 // Where the forge has no place for a status, the description of the pull request remembers
 // the refused merge of its head.
 func TestReconcile_refusedMergeWithoutStatus(t *testing.T) {
@@ -205,13 +258,13 @@ func TestReconcile_refusedMergeWithoutStatus(t *testing.T) {
 	w.Clock.Add(4 * time.Minute)
 	w.run()
 	w.wantTries(2)
-	w.pushAndRun(web, "1.2.0") // another head
-	w.run()
-	w.wantTries(2)
-	w.mergeByHand(3, "merge")
-	w.run()
+	w.pushAndRun(web, "1.2.0") // its base moves
 	w.run()
 	w.wantTries(3)
+	w.mergeByHand(3, "merge") // another head
+	w.run()
+	w.run()
+	w.wantTries(4)
 	w.Clock.Add(25 * time.Hour)
 	words = ""
 	w.run()

@@ -51,10 +51,12 @@ type PullRequest struct {
 	Head   Head
 	Base   string // branch
 	Draft  bool
-	Labels []string
-	Opened time.Time
-	State  PullRequestState
-	Closer identity.User // set when closed, if the forge has Closers and reports it for this one
+	// Unresolved is set if open conversations keep it from being merged, and the listing reports that.
+	Unresolved bool
+	Labels     []string
+	Opened     time.Time
+	State      PullRequestState
+	Closer     identity.User // set when closed, if the forge has Closers and reports it for this one
 	// Unread is why Closer is unknown, if the forge has it in a form that cannot be read.
 	Unread   error
 	ClosedAt time.Time // set when closed or merged

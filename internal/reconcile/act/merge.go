@@ -120,7 +120,7 @@ func notYet(effect outcome.Effect, err error) outcome.Effect {
 
 // refuseMerge is for a merge that the forge forbids. That is no failure but a state of
 // the target: our commit status records it, and it is displayed like a gate. The merge
-// is tried again when something changes about the head, or after some time. A forge may
+// is tried again when what was read before it differs, or after some time. A forge may
 // not have seen the status yet that was set just before; then it is tried once more.
 func (x *executor) refuseMerge(ctx context.Context, effect outcome.Effect, cause error) outcome.Effect {
 	x.c.Log.DebugContext(ctx, "the forge refuses to merge", slog.Int("number", effect.Number), slog.Any("error", cause))
@@ -133,7 +133,7 @@ func (x *executor) refuseMerge(ctx context.Context, effect outcome.Effect, cause
 		rule, text = refused.Rule, refused.Words
 	}
 	open := x.o.Promotion.Open[effect.Head]
-	refusal := pullrequest.NewRefusal(rule, text, x.o.Now, open.Changed)
+	refusal := pullrequest.NewRefusal(rule, text, x.o.Now, open)
 	open.Refused = &refusal
 	fresh, found, err := x.replan(ctx, open)
 	if err != nil {

@@ -115,6 +115,13 @@ func (o Observation) OurBranches() map[string]bool {
 // withCommands returns the observation as it is after the commands in comments.
 func (o Observation) withCommands(commands comments.Commands) Observation {
 	o.CommandsAt, o.Refreshed = commands.Next, commands.Refreshed
+	if o.Refreshed { // a refused merge is tried again
+		o.Promotion.Open = maps.Clone(o.Promotion.Open)
+		for branch, open := range o.Promotion.Open {
+			open.Refused = nil
+			o.Promotion.Open[branch] = open
+		}
+	}
 	o.Messages = slices.Concat(o.Messages, commands.Messages)
 	return o.WithChanges(commands.Changes...)
 }

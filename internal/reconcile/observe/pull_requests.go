@@ -3,6 +3,8 @@ package observe
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -159,8 +161,9 @@ func readPullRequest(
 			open.Changed = later(open.Changed, check.At)
 		}
 	}
+	var reviews []scm.Review
 	if features.Approvals {
-		reviews, err := signals.Reviews(ctx, pr.Number)
+		reviews, err = signals.Reviews(ctx, pr.Number)
 		if err != nil {
 			return open, fmt.Errorf("read the reviews: %w", err)
 		}
@@ -168,9 +171,13 @@ func readPullRequest(
 			return open, err
 		}
 	}
-	// Anything that was reported on the head after the refusal may have changed the
-	// forge's answer. The push itself came before it, whatever the clock of this machine
-	// was then.
+	open.Fingerprint = fingerprint(pr, o.Heads[pr.Base], open.Checks, reviews)
+	open.Refused = refusedMerge(o, pr, open, pushed)
+	return open, nil
+}
+
+// refusedMerge returns the refused merge of the head if nothing that was read before it differs now; nil: there is none.
+func refusedMerge(o Observation, pr scm.PullRequest, open promotion.Open, pushed time.Time) *promotion.Refusal {
 	status, set := o.Statuses[open.Commit]
 	if !set {
 		status.Description = pullrequest.RefusalInBody(pr.Body, open.Commit)
@@ -178,10 +185,36 @@ func readPullRequest(
 		status.At = stored.At.Add(time.Minute) // it has whole minutes
 	}
 	refusal, refused := pullrequest.ParseRefusal(status.Description, open.Changed)
-	if refused && (open.Changed.Equal(pushed) || !open.Changed.After(status.At)) {
-		open.Refused = &refusal
+	switch {
+	case !refused || o.Refreshed:
+		return nil
+	case refusal.Fingerprint != "" && refusal.Fingerprint != open.Fingerprint:
+		return nil
+	// Without a fingerprint, times decide. The push itself came before the refusal, whatever the clock of this machine
+	// was then.
+	case refusal.Fingerprint == "" && !open.Changed.Equal(pushed) && open.Changed.After(status.At):
+		return nil
 	}
-	return open, nil
+	return &refusal
+}
+
+// fingerprint returns eight hex digits of what may change the answer of a forge to a merge: the head, where its base is,
+// whether it is a draft or has open conversations, the checks, and the reviews. What is only more time is not in it.
+func fingerprint(pr scm.PullRequest, base string, checks []promotion.Check, reviews []scm.Review) string {
+	hash := sha256.New()
+	add := func(values ...any) { fmt.Fprintf(hash, "%q\n", fmt.Sprintln(values...)) }
+	add(pr.Head.Commit, pr.Base, base, pr.Draft, pr.Unresolved)
+	checks = slices.SortedFunc(slices.Values(checks), func(a, b promotion.Check) int { return strings.Compare(a.Name, b.Name) })
+	for _, check := range checks {
+		add("check", check.Name, check.State)
+		for _, source := range slices.Sorted(maps.Keys(check.Sources)) {
+			add(source, check.Sources[source])
+		}
+	}
+	for _, review := range reviews {
+		add("review", review.Author.Login, review.State, review.Commit, review.At.Unix(), review.MayWrite)
+	}
+	return hex.EncodeToString(hash.Sum(nil)[:4])
 }
 
 func asOpen(pr scm.PullRequest) promotion.Open {

@@ -124,6 +124,12 @@ func (f *Forge) Draft(number int, draft bool) {
 	f.find(number).Draft = draft
 }
 
+// Converse opens a conversation that keeps a pull request from being merged, or resolves it, as a user.
+func (f *Forge) Converse(number int) {
+	defer f.call("by a user")()
+	f.find(number).Unresolved = !f.find(number).Unresolved
+}
+
 // Reopen reopens a pull request as a user who restored its branch, or as the bot LOGIN[bot].
 func (f *Forge) Reopen(number int, login string) {
 	defer f.call("by a user")()

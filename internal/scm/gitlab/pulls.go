@@ -60,7 +60,7 @@ func (p pulls) translate(mr *gogitlab.MergeRequest) scm.PullRequest {
 	own := mr.SourceProjectID != 0 && mr.SourceProjectID == mr.TargetProjectID
 	pull := scm.PullRequest{
 		Number: mr.IID, URL: p.repo.info.URL + "/-/merge_requests/" + strconv.Itoa(mr.IID), Title: mr.Title,
-		Author: p.repo.forge.personOf(mr.Author), Draft: mr.Draft,
+		Author: p.repo.forge.personOf(mr.Author), Draft: mr.Draft, Unresolved: !mr.BlockingDiscussionsResolved,
 		Head: scm.Head{Branch: mr.SourceBranch, Commit: strings.ToLower(mr.SHA), Own: own},
 		Base: mr.TargetBranch, Labels: mr.Labels, Opened: rest.TimeOf(mr.CreatedAt), State: scm.StateOpen,
 	}
