@@ -70,6 +70,24 @@ func TestReconcile_restoresALostStateBranch(t *testing.T) {
 	}
 }
 
+// The cycle that follows a landing does not find the incident again, and it is reported all the same.
+func TestReconcile_reportsIncidentsOfEveryCycle(t *testing.T) {
+	t.Parallel()
+	w, m := newWorld(t, threeEnvironments), &memory{}
+	w.decide(state.Hold(in("prod"), w.act("incident 42")))
+	w.remembering(m)
+	w.Git.Set(state.Branch, "")
+	w.push(web, "1.1.0")
+	report := w.remembering(m)
+	w.holds("dev", "1.1.0 1.0.0")
+	if len(report.Errors) != 1 || !report.Errors[0].Incident || !strings.Contains(report.Errors[0].Err.Error(), "are restored") {
+		t.Errorf("errors: %+v", report.Errors)
+	}
+	if report = w.remembering(m); report.Failed() {
+		t.Errorf("it is reported again: %+v", report.Errors)
+	}
+}
+
 // Without a memory, or when the mirror was recreated, nothing is known to be lost.
 func TestReconcile_forgetsWithoutTheCommit(t *testing.T) {
 	t.Parallel()

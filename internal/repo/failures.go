@@ -15,6 +15,9 @@ import (
 type PartialError struct {
 	What string // "branch env/prod", "component web"
 	Err  error
+	// Incident is set if it is about what happened in the repository, and was handled: a cycle that
+	// follows does not find it again.
+	Incident bool
 }
 
 // Failures are what failed in parts of the repository while the rest goes on. As part of an observation
@@ -73,6 +76,18 @@ func Collect(known Failures, lastAttempt bool) *Collector {
 
 func (e PartialError) text() string { return e.What + ": " + e.Err.Error() }
 
+// After returns errors with the incidents of the cycles before them.
+func After(errors, before []PartialError) []PartialError {
+	var all []PartialError
+	for _, one := range before {
+		again := slices.ContainsFunc(errors, func(now PartialError) bool { return now.text() == one.text() })
+		if one.Incident && !again {
+			all = append(all, one)
+		}
+	}
+	return append(all, errors...)
+}
+
 // Failures returns what was collected until now.
 func (c *Collector) Failures() Failures {
 	return Failures{
@@ -91,7 +106,15 @@ func (c *Collector) SkipReason(branch string) error { return c.failures.Skipped[
 // Add records that a part of the repository failed. Several questions that fail in the
 // same way are one error.
 func (c *Collector) Add(what string, err error) {
-	one := PartialError{What: what, Err: err}
+	c.add(PartialError{What: what, Err: err})
+}
+
+// Incident records what happened in the repository, and that it was handled.
+func (c *Collector) Incident(what string, err error) {
+	c.add(PartialError{What: what, Err: err, Incident: true})
+}
+
+func (c *Collector) add(one PartialError) {
 	if text := one.text(); !c.seen[text] {
 		c.seen[text] = true
 		c.failures.Errors = append(c.failures.Errors, one)

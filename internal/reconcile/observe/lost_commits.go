@@ -42,7 +42,7 @@ func restoreState(ctx context.Context, c Clients, o Observation, failures *repo.
 	if len(changes) > 0 {
 		const restored = "it was %s; the holds, freezes, and rejections of its commit %.7s are restored: " +
 			"end them with 'promoter resume', 'promoter unreject', and 'promoter thaw'"
-		failures.Add(state.Branch, fault.New(fault.Invalid, restored, what, last.ID))
+		failures.Incident(state.Branch, fault.New(fault.Invalid, restored, what, last.ID))
 	}
 	return o.WithChanges(changes...), nil
 }
@@ -71,7 +71,7 @@ func rejectMovedBack(ctx context.Context, c Clients, history landing.Reader, o O
 			}
 		}
 		if len(changes) > 0 {
-			failures.Add("branch "+branch, fault.New(fault.Invalid,
+			failures.Incident("branch "+branch, fault.New(fault.Invalid,
 				"%s: what this removed is not proposed again; 'promoter unreject' with the versions ends that", reason))
 			o = o.WithChanges(changes...)
 		}

@@ -129,7 +129,7 @@ func (r Reader) readState(ctx context.Context, o Observation, failures *repo.Col
 			"changes of users without a seal have no effect: %s", statebranch.IgnoredText(o.Branch.Ignored)))
 	}
 	if o.Branch.Restored != "" {
-		failures.Add(state.Branch, fault.New(fault.Invalid, "%s", o.Branch.Restored))
+		failures.Incident(state.Branch, fault.New(fault.Invalid, "%s", o.Branch.Restored))
 	}
 	o.Promotion.State = o.Branch.Counts
 	if states.IsSealed() {

@@ -132,6 +132,7 @@ func (r Report) After(before Report) Report {
 		r.Touched = before.touchedWith(r.Touched)
 	}
 	r.Decisions = WithFalseClaims(r.Decisions, before.Decisions)
+	r.Errors = repo.After(r.Errors, before.Errors)
 	if r.Mismatch == "" {
 		r.Mismatch = before.Mismatch
 	}
