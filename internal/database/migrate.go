@@ -2,9 +2,12 @@ package database
 
 import (
 	"context"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +20,8 @@ import (
 // databases, or NUMBER_NAME.sqlite.sql and NUMBER_NAME.postgresql.sql where they
 // differ. Each statement ends with a semicolon at the end of a line, or with a semicolon and
 // a comment. A released migration never changes, and it leaves a schema that the previous
-// release can use, because replicas are replaced one after the other; tests check both.
+// release can use, because replicas are replaced one after the other; tests check both, and each
+// start verifies the checksums of those that were applied.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
@@ -72,8 +76,54 @@ func (d *DB) apply(ctx context.Context, steps []migration) error {
 				return err
 			}
 		}
-		return nil
+		return verify(ctx, tx, steps)
 	})
+}
+
+// verify compares the migrations that were applied with those of this release. A difference means that the schema
+// is another one than its version says, and that what follows may damage it. What was applied before there were
+// checksums gets that of this release.
+func verify(ctx context.Context, tx *Tx, steps []migration) error {
+	applied := map[int]string{}
+	err := tx.Query(ctx, func(scan Scan) error {
+		var version int
+		var checksum string
+		err := scan(&version, &checksum)
+		applied[version] = checksum
+		return err
+	}, "select version, checksum from schema_version order by version")
+	if err != nil {
+		return err
+	}
+	for _, step := range steps {
+		switch checksum := applied[step.version]; checksum {
+		case step.checksum():
+		case "":
+			if _, err := tx.Exec(ctx, "update schema_version set checksum = ? where version = ?", step.checksum(), step.version); err != nil {
+				return err
+			}
+		default:
+			const problem = "migration %d, %s, was applied to the database as another one than this release has (checksum %s, not %s): " +
+				"run the build that applied it, or restore a backup of a release"
+			return fault.New(fault.Invalid, problem, step.version, step.name, checksum, step.checksum())
+		}
+	}
+	return nil
+}
+
+// comment is the rest of a line of SQL; no literal of a migration contains two hyphens.
+var comment = regexp.MustCompile(`--[^\n]*`)
+
+// checksum returns 16 hex digits of what a migration does: comments and white space do not count.
+func (m migration) checksum() string {
+	var normal []string
+	for _, statement := range m.statements {
+		if words := strings.Fields(comment.ReplaceAllString(statement, "")); len(words) > 0 {
+			normal = append(normal, strings.Join(words, " "))
+		}
+	}
+	sum := sha256.Sum256([]byte(strings.Join(normal, ";\n")))
+	return hex.EncodeToString(sum[:8])
 }
 
 const selectVersion = "select coalesce(max(version), 0) from schema_version"

@@ -3,6 +3,7 @@ package database
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -105,5 +106,53 @@ func TestMigrations_haveTheSameVersionsOnBothDatabases(t *testing.T) {
 	}
 	if len(sqlite) != len(postgres) || len(sqlite) == 0 {
 		t.Errorf("%d migrations on SQLite and %d on PostgreSQL", len(sqlite), len(postgres))
+	}
+}
+
+// A migration that changed after it was applied keeps promoter from starting, also one that was applied before there
+// were checksums. Comments and white space may change.
+func TestMigrate_verifiesWhatWasApplied(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "promoter.db")
+	db, err := Open(t.Context(), Options{Path: path, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	forget := func(ctx context.Context, tx *Tx) error {
+		_, err := tx.Exec(ctx, "update schema_version set checksum = '' where version = 3")
+		return err
+	}
+	if err := db.Update(t.Context(), forget); err != nil {
+		t.Fatal(err)
+	}
+	changed := func(version int, edit func(string) string) []migration {
+		steps, err := readMigrations(migrations, "sqlite")
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := &steps[version-1]
+		one.statements = slices.Clone(one.statements)
+		one.statements[0] = edit(one.statements[0])
+		return steps
+	}
+	same := func(text string) string { return text }
+	rewrapped := func(text string) string { return "-- another comment\n  " + strings.ReplaceAll(text, "\n", "\n\t") }
+	other := func(text string) string { return text + " " + text }
+	for _, test := range []struct {
+		name    string
+		version int
+		edit    func(string) string
+		refused bool
+	}{
+		{"as it was", 3, same, false},
+		{"another comment", 2, rewrapped, false},
+		{"another statement", 2, other, true},
+		{"another statement, of before checksums", 3, other, true},
+	} {
+		err := db.apply(t.Context(), changed(test.version, test.edit))
+		if (err != nil) != test.refused || err != nil && (fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "migration ")) {
+			t.Errorf("%s: %v", test.name, err)
+		}
 	}
 }
