@@ -33,8 +33,11 @@ func TestEntrances_ofCommands(t *testing.T) {
 		if !isCommand {
 			continue
 		}
+		if name == "seals" {
+			name = "seals adopt" // its only command
+		}
 		commands = append(commands, name)
-		if _, help := w.command("", name, "--help"); strings.Contains(help, "--url ") {
+		if _, help := w.command("", append(strings.Fields(name), "--help")...); strings.Contains(help, "--url ") {
 			remote = append(remote, name)
 		}
 	}
@@ -84,11 +87,14 @@ func (w *entranceWorld) arguments(what, principal string) []string {
 		arguments = append(arguments, "--to", w.first)
 	case "where":
 		arguments = append(arguments, "1.0.0")
+	case "seals adopt":
+		arguments = []string{"seals", "adopt"}
 	case "replay":
 		arguments = append(arguments, w.delivery, "--dry-run")
 	}
 	decides := what == "bypass" || what == "rollback with bypass" || slices.Contains(verb.Decisions(), verb.Verb(what))
-	if decides || what == string(verb.ConfirmState) {
+	administers := what == string(verb.ConfirmState) || what == "seals adopt"
+	if decides || administers {
 		if decides {
 			arguments = append(arguments, "--env", "dev")
 		}
@@ -98,7 +104,7 @@ func (w *entranceWorld) arguments(what, principal string) []string {
 			repository = "acme/gitops"
 		}
 		arguments = append(arguments, repository)
-		if what != "freeze" && what != "thaw" && what != string(verb.ConfirmState) {
+		if what != "freeze" && what != "thaw" && !administers {
 			arguments = append(arguments, "--app", "shop")
 		}
 	}

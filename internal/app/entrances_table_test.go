@@ -285,6 +285,7 @@ unreject    | inside | yes no     no     no   yes     yes
 rollback    | inside | yes no     no     no   yes     yes
 thaw        | inside | yes no     no     no   yes     yes
 confirm-state | inside | yes no   -      no   no      yes
+seals adopt | inside | yes no   -      no   no      yes
 bypass      | inside | yes no     no     no   no      no
 rollback with bypass | inside | yes no     no     no   no      no
 status      | inside | -   -      -      yes  yes     yes

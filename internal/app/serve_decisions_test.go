@@ -130,6 +130,7 @@ func TestServe_recordsDecisionsOfTokens(t *testing.T) {
 		`{"verb": "hold"}`:                              "400 hold is about more than one target",
 		`{"verb": "hold", "all": true}`:                 "403 this decision is about more than what you may operate",
 		`{"verb": "confirm-state"}`:                     "403 confirm-state needs the role admin",
+		`{"verb": "adopt-times"}`:                       "403 adopt-times needs the role admin",
 		`{"verb": "hold", "repository": "acme/other"}`:  "404 there is no repository",
 		`{"verb": "explain", "environment": "staging"}`: "400 is not a decision: use promote, hold",
 		`{"verb": "rollback"}`:                          "400 rollback needs the environment",
@@ -245,6 +246,11 @@ api:
 		if fmt.Sprint(got.status) != status || !strings.Contains(got.text, text) {
 			t.Errorf("%d %s, want %s", got.status, got.text, one.want)
 		}
+	}
+	w.until("reconciled")
+	got := w.call(http.MethodPost, "/api/v1/decisions", readToken, `{"verb": "adopt-times"}`)
+	if got.status != http.StatusOK || !strings.Contains(got.text, "there is nothing to adopt") {
+		t.Errorf("%d %s", got.status, got.text)
 	}
 }
 

@@ -65,7 +65,7 @@ Data goes to standard output, messages to standard error.`,
 		{"Decisions:", []*cobra.Command{
 			decide.NewPromote(system), decide.NewHold(system), decide.NewResume(system), decide.NewReject(system),
 			decide.NewUnreject(system), decide.NewRollback(system), decide.NewFreeze(system), decide.NewThaw(system),
-			decide.NewConfirmState(system),
+			decide.NewConfirmState(system), decide.NewSeals(system),
 		}},
 		{"As a service:", []*cobra.Command{
 			newServe(system), client.NewStatus(system), client.NewWhere(system), client.NewMetrics(system), client.NewReplay(system),

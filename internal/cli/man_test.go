@@ -52,8 +52,8 @@ func cliReference(root *cobra.Command) string {
 				continue
 			}
 			name, anchor := command.Name(), command.Name()
-			if name == "app" {
-				name, anchor = "app create", "app-create" // its only command
+			if verbs := command.Commands(); len(verbs) == 1 { // the only one
+				name, anchor = name+" "+verbs[0].Name(), name+"-"+verbs[0].Name()
 			}
 			links = append(links, fmt.Sprintf("[`%s`](#promoter-%s)", name, anchor))
 		}

@@ -1,5 +1,6 @@
 // Package decision records user decisions: promote, hold, resume, reject, unreject,
-// rollback, freeze, and thaw; and confirms a state branch that was deleted or moved back.
+// rollback, freeze, and thaw; confirms a state branch that was deleted or moved back; and adopts times that
+// have no seal.
 //
 // Record is the path of the command line, and RecordIn that of the HTTP API. Both validate a
 // decision against the config and the files of one repository, and write it to the branch promoter/_state. The next
@@ -76,7 +77,7 @@ func (d Decision) validate() error {
 	switch {
 	case (d.Verb == verb.Reject || d.Verb == verb.Unreject) && len(d.Images) == 0:
 		return fault.New(fault.Invalid, "%s needs what to %s: COMPONENT:TAG, or REPOSITORY:TAG with @DIGEST or without", d.Verb, d.Verb)
-	case d.Verb == verb.ConfirmState && (d.Environment != "" || d.Application != ""):
+	case verb.Administers(d.Verb) && (d.Environment != "" || d.Application != ""):
 		return fault.New(fault.Invalid, "%s is about the whole repository: omit --env and --app", d.Verb)
 	case d.All && d.Environment != "" && d.Application != "":
 		return fault.New(fault.Invalid, "--all is for what is not named: omit it, or --env, or --app")

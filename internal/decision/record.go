@@ -54,8 +54,8 @@ type Authority interface {
 	// Covers reports whether an environment or a target may be named to the user; a target
 	// without an application is an environment.
 	Covers(target promotion.Target) bool
-	// Confirms reports whether the user may confirm a state branch that was deleted or moved back.
-	Confirms() bool
+	// Administers reports whether the user may administer the whole repository, such as confirm its state branch.
+	Administers() bool
 	// Authorize returns the user to record, or why that user may not decide about all of the
 	// targets. The deployments are those of all targets.
 	Authorize(ctx context.Context, targets []promotion.Target, deployments Deployments) (identity.User, error)
@@ -78,8 +78,8 @@ func RecordIn(
 	opened := repository{workspace: w, config: loaded, defaultBranch: branch, covers: authority.Covers}
 	stateBranch := w.Reconciler.Clients.StateBranch()
 	stateBranch.DryRun = d.DryRun
-	if d.Verb == verb.ConfirmState {
-		return confirm(ctx, d, r, stateBranch, authority)
+	if verb.Administers(d.Verb) {
+		return administer(ctx, d, r, opened, stateBranch, authority)
 	}
 	targets, err := findTargets(ctx, d, opened)
 	if err != nil {
@@ -155,32 +155,6 @@ func RecordIn(
 	return result, nil
 }
 
-// confirm confirms a state branch that was deleted or moved back.
-func confirm(
-	ctx context.Context, d Decision, r *connect.Repository, branch statebranch.Branch, authority Authority,
-) (Result, error) {
-	everywhere := []promotion.Target{{Environment: state.All, Application: state.All}}
-	if !authority.Confirms() {
-		return Result{}, fault.New(fault.Unauthorized, "%s needs the role admin for the whole repository", d.Verb)
-	}
-	by, err := authority.Authorize(ctx, everywhere, nil)
-	if err != nil {
-		return Result{}, err
-	}
-	result := Result{Repository: r.Name, By: by, Targets: everywhere, DryRun: d.DryRun}
-	result.Subject = state.Subject("Confirm the state of", state.Target(everywhere[0]).String(), d.Reason)
-	confirmed, err := branch.Confirm(ctx, result.Subject)
-	if err != nil {
-		return Result{}, err
-	}
-	result.Unchanged = !confirmed
-	result.Effects = []string{state.Branch + " is confirmed as it is now; nothing else changed"}
-	if !confirmed {
-		result.Effects = []string{state.Branch + " was not deleted or moved back: there is nothing to confirm"}
-	}
-	return result, nil
-}
-
 // follows returns what promoter decides about the targets after changes, as far as it is known.
 func (r repository) follows(ctx context.Context, targets []promotion.Target, changes []state.Change) (lines []string) {
 	_, decisions, err := r.workspace.Reconciler.Decide(ctx, changes...)
@@ -212,8 +186,8 @@ type userOfCommand struct {
 // Covers implements Authority.
 func (userOfCommand) Covers(promotion.Target) bool { return true }
 
-// Confirms implements Authority.
-func (userOfCommand) Confirms() bool { return true }
+// Administers implements Authority.
+func (userOfCommand) Administers() bool { return true }
 
 // Authorize implements Authority.
 func (u userOfCommand) Authorize(ctx context.Context, _ []promotion.Target, _ Deployments) (identity.User, error) {

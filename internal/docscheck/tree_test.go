@@ -51,8 +51,11 @@ func load(files fs.FS) (tree, error) {
 	t.verbs["completion"] = true // cobra's own
 	decisions, err := t.words(regexp.MustCompile(`\bnew(?:Decide|ImageDecision)\(system, verb\.(\w+)\)`), sources...)
 	for name := range decisions {
-		if name == "ConfirmState" {
+		switch name {
+		case "ConfirmState":
 			name = "confirm-state"
+		case "AdoptTimes": // seals adopt
+			name = "adopt"
 		}
 		t.verbs[strings.ToLower(name)] = true
 	}

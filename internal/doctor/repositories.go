@@ -67,11 +67,12 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 	var loaded *config.Config
 	var writers config.Problems
 	var gone []promotion.GoneDecision
+	var unsealed []string
 	err := workspace.Try(ctx, session, r, workspace.Options{}, func(ctx context.Context, w *workspace.Workspace) (err error) {
 		if loaded, _, err = w.Config(ctx); err != nil {
 			return err
 		}
-		if gone, err = goneDecisions(ctx, w); err != nil {
+		if gone, unsealed, err = recorded(ctx, w); err != nil {
 			return err
 		}
 		writers, err = otherWriters(ctx, w, loaded)
@@ -96,6 +97,10 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 	for _, one := range gone {
 		f.warn(subject, one.Fix(), "%s", one)
 	}
+	if len(unsealed) > 0 {
+		fix := "inspect the times with promoter seals adopt --dry-run, then adopt them with promoter seals adopt"
+		f.warn(subject, fix, "recorded times have no seal and do not count, so soaks begin again: %s", fault.List(unsealed))
+	}
 	for _, writer := range writers {
 		f.warn(subject, writer.Hint, "%s", writer.Message)
 	}
@@ -106,14 +111,18 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 	return loaded
 }
 
-// goneDecisions returns the decisions whose target is gone.
-func goneDecisions(ctx context.Context, w *workspace.Workspace) ([]promotion.GoneDecision, error) {
+// recorded returns the decisions whose target is gone, and the targets with times that do not count because they have
+// no seal.
+func recorded(ctx context.Context, w *workspace.Workspace) (gone []promotion.GoneDecision, unsealed []string, err error) {
 	clients := w.Reconciler.Clients
 	s, err := clients.StateBranch().State(ctx)
 	if err == nil && len(s.Targets()) > 0 {
 		s, err = clients.Located(ctx, s)
 	}
-	return promotion.GoneDecisions(s), err
+	for _, target := range s.SetAside() {
+		unsealed = append(unsealed, promotion.Target(target).Name())
+	}
+	return promotion.GoneDecisions(s), unsealed, err
 }
 
 // otherWriters warns of other tools that update what a config follows, in the files of the default

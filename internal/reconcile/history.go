@@ -87,6 +87,14 @@ func (p Past) Before(ctx context.Context, target promotion.Target, named string)
 	return p.r.Clients.History(p.o.Promotion.Config).Before(ctx, p.o.Landed(), target, named)
 }
 
+// Unsealed returns the times of a target that do not count because they have no seal.
+func (p Past) Unsealed(ctx context.Context, target promotion.Target) ([]landing.Unsealed, error) {
+	if reason, unavailable := p.o.Promotion.Unavailable[target.Environment]; unavailable {
+		return nil, fault.New(fault.Temporary, "%s", reason)
+	}
+	return p.r.Clients.History(p.o.Promotion.Config).Unsealed(ctx, p.o.Landed(), target)
+}
+
 // DecideAgain returns what promoter would decide from an observation of Decide after other changes of the
 // state, by the same users.
 func (r *Reconciler) DecideAgain(ctx context.Context, o promotion.Observation, changes ...state.Change) ([]promotion.Decision, error) {

@@ -22,7 +22,7 @@ func (i Ignored) String() string { return strings.Join(i.Keys, ", ") + " of " + 
 // OnlyObserved reports whether no decision of a user is among what is ignored.
 func (i Ignored) OnlyObserved() bool {
 	return !slices.ContainsFunc(i.Keys, func(key string) bool {
-		return !slices.Contains([]string{"seen", "versions", "observed", "posted"}, key)
+		return !slices.Contains([]string{"seen", "unsealedSeen", "versions", "observed", "posted"}, key)
 	})
 }
 
@@ -64,8 +64,9 @@ func Authentic(sealed, current State, now time.Time) (State, []Ignored) {
 // Bookkeeping returns what promoter itself remembered, of a branch that never had a seal:
 // which pull requests it closed, and which comments it processed. Without it, the first seal
 // would make closes of promoter those of users, and old commands would be processed again.
+// Times are set aside, see SetTimesAside.
 func Bookkeeping(current State) State {
-	kept := State{}
+	kept := SetTimesAside(current)
 	for _, target := range current.Targets() {
 		given := current.At(target)
 		if given.Reopened == nil && given.CommentsFrom == nil && len(given.Closings)+len(given.Settled)+len(given.ProcessedComments) == 0 {
@@ -113,6 +114,9 @@ func (r *Record) differs(given Record) (keys []string) {
 	}
 	mine, others := *r, given
 	mine.Rejections, others.Rejections = nil, nil
+	if len(others.UnsealedSeen) == 0 { // they are set aside now
+		mine.UnsealedSeen = nil
+	}
 	a, _ := members(marshal(mine))
 	b, _ := members(marshal(others))
 	for _, m := range slices.Concat(a, b) {

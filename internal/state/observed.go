@@ -26,9 +26,13 @@ func ReopenedOnce(target Target, number int, when time.Time) Change {
 }
 
 // FirstSeen records since when a snapshot is in a target, with a commit that has it. It changes nothing while that
-// is recorded last, and starts again when it comes back after another.
+// is recorded last, and starts again when it comes back after another. Then the times that were set aside end, and also
+// where they are not earlier.
 func FirstSeen(target Target, snapshot, commit string, when time.Time) Change {
 	return at(target, func(r *Record) {
+		if n := len(r.UnsealedSeen); n > 0 && !(r.UnsealedSeen[n-1].isOf(snapshot, commit) && r.UnsealedSeen[n-1].At.Before(when)) {
+			r.UnsealedSeen = nil
+		}
 		if n := len(r.Seen); n == 0 || r.Seen[n-1].Snapshot != snapshot || r.Seen[n-1].Commit != commit {
 			r.Seen = append(r.Seen, Seen{Snapshot: snapshot, At: when, Commit: commit})
 		}

@@ -30,15 +30,18 @@ type Record struct {
 	Unrejections []Unrejection `json:"unrejections,omitempty"`
 	// Forgotten is the last resume that an earlier release wrote. It also allowed again whatever
 	// was rejected, closed, or reverted until then.
-	Forgotten *Act       `json:"resumed,omitempty"`
-	Failures  []Failure  `json:"failures,omitempty"`
-	Closings  []Closing  `json:"closings,omitempty"`
-	Settled   []Settled  `json:"settled,omitempty"`
-	Reopened  *Reopened  `json:"reopened,omitempty"`
-	Seen      []Seen     `json:"seen,omitempty"`
-	Versions  []Version  `json:"versions,omitempty"`
-	Observed  []Observed `json:"observed,omitempty"`
-	Posted    []Version  `json:"posted,omitempty"`
+	Forgotten *Act      `json:"resumed,omitempty"`
+	Failures  []Failure `json:"failures,omitempty"`
+	Closings  []Closing `json:"closings,omitempty"`
+	Settled   []Settled `json:"settled,omitempty"`
+	Reopened  *Reopened `json:"reopened,omitempty"`
+	Seen      []Seen    `json:"seen,omitempty"`
+	// UnsealedSeen are the times of before the first seal. None counts until an administrator adopts it.
+	UnsealedSeen []Seen `json:"unsealedSeen,omitempty"`
+
+	Versions []Version  `json:"versions,omitempty"`
+	Observed []Observed `json:"observed,omitempty"`
+	Posted   []Version  `json:"posted,omitempty"`
 	// CommentsFrom and ProcessedComments are in the record of the repository only.
 	// Comments from before CommentsFrom are not processed anymore.
 	CommentsFrom      *time.Time         `json:"commentsFrom,omitempty"`
@@ -295,6 +298,7 @@ func (r *Record) normalize() {
 	r.Settled = last(r.Settled, maxClosings)
 	r.Failures = last(r.Failures, maxFailures)
 	r.Seen = last(r.Seen, maxSeen)
+	r.UnsealedSeen = last(r.UnsealedSeen, maxSeen)
 	// The limit is per component, so that a component with many versions does not restart
 	// the waiting time of another.
 	component := func(v Version) string { return v.Component }
@@ -302,9 +306,7 @@ func (r *Record) normalize() {
 	r.Posted = lastOfEach(r.Posted, maxPosted, component)
 	r.Observed = lastOfEach(r.Observed, maxObserved, func(o Observed) string { return o.Repository })
 	r.limitComments(maxProcessed)
-	for len(marshal(*r)) > maxWritten &&
-		len(r.Rejections)+len(r.Unrejections)+len(r.Versions)+len(r.Closings)+len(r.Settled)+len(r.Seen)+
-			len(r.Observed)+len(r.Posted)+len(r.ProcessedComments) > 0 {
+	for len(marshal(*r)) > maxWritten && r.dropsMore() {
 		r.limitComments(len(r.ProcessedComments) / 2)
 		r.Unrejections = last(r.Unrejections, len(r.Unrejections)/2)
 		r.Rejections = last(r.Rejections, len(r.Rejections)/2)
@@ -312,9 +314,17 @@ func (r *Record) normalize() {
 		r.Closings = last(r.Closings, len(r.Closings)/2)
 		r.Settled = last(r.Settled, len(r.Settled)/2)
 		r.Seen = last(r.Seen, len(r.Seen)/2)
+		r.UnsealedSeen = last(r.UnsealedSeen, len(r.UnsealedSeen)/2)
 		r.Observed = last(r.Observed, len(r.Observed)/2)
 		r.Posted = last(r.Posted, len(r.Posted)/2)
 	}
+}
+
+// dropsMore reports whether a list has entries that can be dropped.
+func (r *Record) dropsMore() bool {
+	decisions := len(r.Rejections) + len(r.Unrejections)
+	times := len(r.Seen) + len(r.UnsealedSeen) + len(r.Versions) + len(r.Observed) + len(r.Posted)
+	return decisions+times+len(r.Closings)+len(r.Settled)+len(r.ProcessedComments) > 0
 }
 
 // shortened returns a text of a user as it is stored.

@@ -25,11 +25,12 @@ func Restore(lost, now State, at time.Time) []Change {
 // restore adds what an older record had.
 func (r *Record) restore(old Record, now time.Time) {
 	if r.empty() { // the file is gone: observed times are lost too
-		r.Seen = old.Seen
+		r.Seen, r.UnsealedSeen = old.Seen, old.UnsealedSeen
 		r.Versions = old.Versions
 		r.Observed = old.Observed
 		r.Posted = old.Posted
-		r.Resumed, r.Forgotten, r.Unrejections = old.Resumed, old.Forgotten, old.Unrejections
+		r.Resumed, r.Forgotten = old.Resumed, old.Forgotten
+		r.Unrejections = old.Unrejections
 		r.Reopened = old.Reopened
 	}
 	if r.Hold == nil {

@@ -146,11 +146,14 @@ func (s Branch) Read(ctx context.Context, head string, environments []string) (H
 		return b, err
 	}
 	first := b.seal.Counter == 0
-	if first {
+	switch {
+	case first:
 		sealed = state.Bookkeeping(b.files)
+	case b.seal.Commit == "": // the key is another one, or all sealed commits are lost
+		sealed = state.SetTimesAside(b.files)
 	}
 	b.Counts, b.Ignored = state.Authentic(sealed, b.files, s.Now())
-	if first { // times that were observed without a key begin again
+	if first { // times that were observed without a key begin again, unless an administrator adopts them
 		b.Ignored = slices.DeleteFunc(b.Ignored, state.Ignored.OnlyObserved)
 	}
 	return b, nil

@@ -25,6 +25,13 @@ const (
 // decides about no promotion, and only administrators may do it.
 const ConfirmState Verb = "confirm-state"
 
+// AdoptTimes lets times count that were recorded on the branch promoter/_state before its first seal. It
+// decides about no promotion, and only administrators may do it.
+const AdoptTimes Verb = "adopt-times"
+
+// Administers reports whether a verb is for administrators, about the whole repository.
+func Administers(v Verb) bool { return v == ConfirmState || v == AdoptTimes }
+
 // The verbs that change nothing.
 const (
 	Refresh Verb = "refresh" // query the registries again

@@ -1,6 +1,6 @@
 // Package decide has the commands with which users decide: promote, hold, resume, reject, unreject,
-// rollback, freeze, thaw, and confirm-state, which share all but their help, and decisions, which
-// lists what is in effect.
+// rollback, freeze, thaw, confirm-state, and seals adopt, which share all but their help, and decisions,
+// which lists what is in effect.
 package decide
 
 import (
@@ -125,6 +125,35 @@ With --url, it needs a token with the role admin for the whole repository.
 
 Exit codes: 0 confirmed, or nothing to confirm; 1 not confirmed.`
 	command.Example = "  promoter confirm-state --config promoter-server.yaml --repo acme/gitops --reason 'holds added again'"
+	return command
+}
+
+// NewSeals returns the command seals.
+func NewSeals(system console.System) *cobra.Command {
+	command := &cobra.Command{
+		Use:   "seals",
+		Short: "Adopt times that were recorded before the first seal",
+		Long:  "seals has the commands for the seals of the branch promoter/_state.",
+	}
+	adopt, _ := newDecide(system, verb.AdoptTimes)
+	adopt.Use = "adopt"
+	adopt.Short = "Let the times count that were recorded before the first seal"
+	adopt.Long = `adopt lets the times count that were recorded on the branch promoter/_state before its first
+seal, or with a key that is lost: since when a version is in an environment. It is for
+administrators. Without it, a soak begins again where only these times prove it, such as on plain
+Git.
+
+Any user who may push can have written these times, so inspect them first with --dry-run. A time
+is not adopted if it is in the future, or earlier than the commit that wrote the version, or than
+the forge reports. Nothing else is adopted: no request, rollback, or resume. It needs the key:
+seal.keys in the server file, or PROMOTER_SEAL_KEY.
+
+With --url, it needs a token with the role admin for the whole repository.
+
+Exit codes: 0 adopted, or nothing to adopt; 1 not adopted.`
+	adopt.Example = `  promoter seals adopt --config promoter-server.yaml --repo acme/gitops --dry-run
+  promoter seals adopt --config promoter-server.yaml --repo acme/gitops --reason 'from run to serve'`
+	command.AddCommand(adopt)
 	return command
 }
 
@@ -257,11 +286,11 @@ func newDecide(system console.System, what verb.Verb) (*cobra.Command, *decideFl
 	flags.service.AddOptional(command)
 	set := command.Flags()
 	set.BoolVar(&flags.decision.DryRun, "dry-run", false, "print what would be recorded and what follows, and record nothing")
-	if what != verb.ConfirmState { // that is about the repository
+	if !verb.Administers(what) { // that is about the repository
 		set.StringVar(&flags.decision.Environment, "env", "", envUsage)
 		set.BoolVar(&flags.decision.All, "all", false, "decide about all that is not named with --env and --app")
 	}
-	if what != verb.Freeze && what != verb.Thaw && what != verb.ConfirmState { // those apply to whole environments
+	if what != verb.Freeze && what != verb.Thaw && !verb.Administers(what) { // those apply to whole environments
 		set.StringVar(&flags.decision.Application, "app", "", appUsage)
 	}
 	set.StringVar(&flags.decision.Reason, "reason", "", "reason, as `TEXT` that other users see")

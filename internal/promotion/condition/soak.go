@@ -30,7 +30,7 @@ func soaked(in input.Target, parent *setting.Parent, t *input.Period, c *promoti
 		c.Reason = "unknown how long it was there"
 	case t.Since.IsZero():
 		// It is seen now for the first time. Package record saves the time.
-		c.Reason = "first seen now" + again(t)
+		c.Reason = "first seen now" + again(t) + unsealed(in, t)
 		passAt(c, in.Now().UTC().Add(parent.Soak), in.Now())
 	case t.Past:
 		until := earlier(t.Until, in.Now())
@@ -39,7 +39,7 @@ func soaked(in input.Target, parent *setting.Parent, t *input.Period, c *promoti
 			c.State = promotion.Passed
 		}
 	default:
-		c.Reason = "present since " + promotion.Moment(since) + again(t)
+		c.Reason = "present since " + promotion.Moment(since) + again(t) + unsealed(in, t)
 		passAt(c, since.Add(parent.Soak), in.Now())
 	}
 }
@@ -50,6 +50,16 @@ func again(t *input.Period) string {
 		return ", again"
 	}
 	return ""
+}
+
+// unsealed marks a version that was there before the first seal, according to a time that anyone who can push can have
+// written.
+func unsealed(in input.Target, t *input.Period) string {
+	at, found := input.Unsealed(in, t)
+	if !found || !t.Since.IsZero() && !at.Before(t.Since) {
+		return ""
+	}
+	return " (" + promotion.Moment(at) + " has no seal: an administrator may run 'promoter seals adopt')"
 }
 
 // passAt passes a condition at a time, and shows that time until then.

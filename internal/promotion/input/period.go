@@ -8,6 +8,7 @@ import (
 	"promoter/internal/health"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
+	"promoter/internal/state"
 )
 
 // Period is the time for which one snapshot was in a source without interruption, also if a user
@@ -49,6 +50,16 @@ func Checks(in Target, t *Period) []promotion.Check {
 func Reported(in Target, t *Period) (health.State, string) {
 	in.reads(Health)
 	return t.health, t.healthNote
+}
+
+// Unsealed returns since when a period is there according to a recorded time that does not count because it has no seal;
+// false: there is none.
+func Unsealed(in Target, t *Period) (time.Time, bool) {
+	in.reads(UserDecisions)
+	if t.newest == nil || t.Past {
+		return time.Time{}, false
+	}
+	return in.obs.State.Unsealed(state.Target(t.source), t.newest.Snapshot.ID(), t.newest.First)
 }
 
 // Failure returns why a period counts as failed in its source; nil: it does not. What another

@@ -20,8 +20,22 @@ func (x *executor) recordPlan(ctx context.Context) error {
 			log.InfoContext(ctx, "request ended", slog.String("by", by), slog.String("reason", why))
 		}
 	}
+	before := x.o.Branch.Counts
 	x.o = x.o.WithChanges(x.plan.StateChanges(x.o.Promotion, x.o.Now, x.skipReason)...)
+	x.logSoaksAgain(ctx, before)
 	return x.writeState(ctx)
+}
+
+// logSoaksAgain logs, once for each target, that a soak begins again because the time that is recorded has no seal.
+func (x *executor) logSoaksAgain(ctx context.Context, before state.State) {
+	const message = "a soak begins again: the recorded time has no seal, and counts after 'promoter seals adopt'"
+	after := x.o.Promotion.State
+	for _, target := range after.SetAside() {
+		if len(after.At(target).Seen) > len(before.At(target).Seen) {
+			log := x.c.Log.With(slog.String("environment", target.Environment))
+			log.WarnContext(ctx, message, slog.String("application", target.Application))
+		}
+	}
 }
 
 // replyToCommands replies to the commands in comments, and records that it did.

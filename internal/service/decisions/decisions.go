@@ -49,7 +49,7 @@ func (a *API) Decide(ctx context.Context, by access.Principal, request api.Decis
 	if a.dryRun && !request.DryRun {
 		return decided, fault.New(fault.Conflict, "the service runs with --dry-run: it records no decisions")
 	}
-	if !slices.Contains(append(verb.Decisions(), verb.ConfirmState), request.Verb) {
+	if !verb.Administers(request.Verb) && !slices.Contains(verb.Decisions(), request.Verb) {
 		return decided, fault.New(fault.Invalid, "%.50q is not a decision: use %s", request.Verb, fault.List(verb.Decisions()))
 	}
 	if len(request.Reason) > maxReason {
@@ -118,9 +118,9 @@ func (a authority) Covers(target promotion.Target) bool {
 		access.Target{Repository: a.name, Environment: target.Environment, Application: target.Application})
 }
 
-// Confirms implements decision.Authority. What a moved branch lost may be holds that the
+// Administers implements decision.Authority. What a moved branch lost may be holds that the
 // principal itself wants to be rid of, so that operate does not suffice.
-func (a authority) Confirms() bool {
+func (a authority) Administers() bool {
 	return a.principal.May(access.Admin, access.Target{Repository: a.name, Environment: access.All, Application: access.All})
 }
 
@@ -161,7 +161,7 @@ func (a authority) Authorize(
 			user = account
 		}
 	}
-	if a.decision.Verb == verb.ConfirmState { // the role admin suffices
+	if verb.Administers(a.decision.Verb) { // the role admin suffices
 		return user, nil
 	}
 	about, err := deployments(ctx)

@@ -1,0 +1,114 @@
+package decision
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"promoter/internal/connect"
+	"promoter/internal/fault"
+	"promoter/internal/image"
+	"promoter/internal/landing"
+	"promoter/internal/promotion"
+	"promoter/internal/state"
+	"promoter/internal/statebranch"
+	"promoter/internal/verb"
+)
+
+// This file has what administrators do with the state branch of a repository. It is no decision about promotions.
+
+// administer does it.
+func administer(
+	ctx context.Context, d Decision, r *connect.Repository, opened repository, branch statebranch.Branch, authority Authority,
+) (Result, error) {
+	everywhere := []promotion.Target{{Environment: state.All, Application: state.All}}
+	if !authority.Administers() {
+		return Result{}, fault.New(fault.Unauthorized, "%s needs the role admin for the whole repository", d.Verb)
+	}
+	by, err := authority.Authorize(ctx, everywhere, nil)
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{Repository: r.Name, By: by, Targets: everywhere, DryRun: d.DryRun}
+	if d.Verb == verb.AdoptTimes {
+		return adopt(ctx, d, opened, branch, result)
+	}
+	return confirm(ctx, d, branch, result)
+}
+
+// confirm confirms a state branch that was deleted or moved back.
+func confirm(ctx context.Context, d Decision, branch statebranch.Branch, result Result) (Result, error) {
+	result.Subject = state.Subject("Confirm the state of", state.Target(result.Targets[0]).String(), d.Reason)
+	confirmed, err := branch.Confirm(ctx, result.Subject)
+	if err != nil {
+		return Result{}, err
+	}
+	result.Unchanged = !confirmed
+	result.Effects = []string{state.Branch + " is confirmed as it is now; nothing else changed"}
+	if !confirmed {
+		result.Effects = []string{state.Branch + " was not deleted or moved back: there is nothing to confirm"}
+	}
+	return result, nil
+}
+
+// adopt lets the times count that were recorded before the first seal, as far as nothing proves them to be wrong.
+func adopt(ctx context.Context, d Decision, r repository, branch statebranch.Branch, result Result) (Result, error) {
+	result.Subject = state.Subject("Adopt times of", state.Target(result.Targets[0]).String(), d.Reason)
+	if !statebranch.Authenticates(r.workspace.Reconciler.Clients.Seals) {
+		return Result{}, fault.New(fault.Unauthorized, "there is no key, so that all times on %s count: "+
+			"set seal.keys in the server file, or PROMOTER_SEAL_KEY", state.Branch)
+	}
+	past, err := r.workspace.Reconciler.Past(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	var targets []promotion.Target
+	var changes []state.Change
+	var kept []state.Seen
+	for _, at := range past.Observation().State.SetAside() {
+		times, err := past.Unsealed(ctx, promotion.Target(at))
+		if err != nil {
+			return Result{}, err
+		}
+		var adopted []state.Seen
+		for _, one := range times {
+			if one.Refused == "" {
+				adopted = append(adopted, one.Seen)
+			}
+			result.Effects = append(result.Effects, timeText(promotion.Target(at), one))
+		}
+		kept = append(kept, adopted...)
+		targets = append(targets, promotion.Target(at))
+		changes = append(changes, state.Adopt(at, adopted))
+	}
+	if len(targets) == 0 {
+		result.Unchanged = true
+		result.Effects = []string{"there is nothing to adopt: no time was recorded before the first seal of " + state.Branch}
+		return result, nil
+	}
+	result.Targets = targets
+	by := "By " + cmp.Or(result.By.Login, "an unknown user")
+	message := result.Subject + "\n\n" + strings.Join(append([]string{by + ":"}, result.Effects...), "\n")
+	recorded, err := branch.Record(ctx, message, changes...)
+	result.Unchanged = !recorded.Differs
+	if err == nil && len(kept) == 0 {
+		result.Effects = append(result.Effects, "nothing was adopted")
+	}
+	return result, err
+}
+
+// timeText describes a time for users.
+func timeText(target promotion.Target, of landing.Unsealed) string {
+	var versions []string
+	for _, component := range of.Snapshot.Components() {
+		pinned := of.Snapshot[component]
+		versions = append(versions, version(component, image.Reference{Tag: pinned.Version.Tag, Digest: pinned.Version.Digest}))
+	}
+	what := cmp.Or(strings.Join(versions, ", "), "unknown versions")
+	text := fmt.Sprintf("%s: %s since %s", target.Name(), what, promotion.Moment(of.At))
+	if of.Refused != "" {
+		text += " is not adopted: " + of.Refused
+	}
+	return text
+}
