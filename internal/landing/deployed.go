@@ -155,6 +155,8 @@ type times struct {
 	seen map[int]time.Time // by period
 	// other is when something else than the current period was last seen.
 	other time.Time
+	// back is set if the current period was there before something else was seen: the branch was moved back to it.
+	back bool
 }
 
 // observed finds the periods that recorded times are about. One that names its commit is about the period that has
@@ -165,6 +167,7 @@ func (t targetReader) observed(deployments []deployed, w walked) times {
 	found := times{seen: map[int]time.Time{}}
 	recorded := t.o.Promotion.State.At(state.Target(t.target)).Seen
 	oldest, last := len(deployments)-1, none
+	before := false // the current period was seen
 	for k, seen := range recorded {
 		at := none
 		for i := oldest; i >= 0 && at == none; i-- {
@@ -182,7 +185,12 @@ func (t targetReader) observed(deployments []deployed, w walked) times {
 		}
 		if last = at; at != 0 {
 			found.other = seen.At
+			found.back = before
 		}
+		before = before || at == 0
+	}
+	if last != 0 { // what is there again is seen again from now on
+		delete(found.seen, 0)
 	}
 	return found
 }

@@ -88,6 +88,11 @@ func (t targetReader) read(ctx context.Context, found landings, need targetNeed)
 		return history, err
 	}
 	recorded := t.observed(deployments, w)
+	for i := range deployments {
+		if recorded.back && deployments[i].period == 0 {
+			deployments[i].Earlier = true
+		}
+	}
 	if err := t.mergedByUser(ctx, deployments, w, recorded); err != nil {
 		return history, err
 	}

@@ -1,6 +1,7 @@
 package condition
 
 import (
+	"cmp"
 	"time"
 
 	"promoter/internal/config/setting"
@@ -43,6 +44,14 @@ func isHealthy(in input.Target, _ *setting.Parent, t *input.Period, c *promotion
 	}
 }
 
+// later returns the later time.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 // healthyFor is the soak of a parent that is monitored: it counts from when the snapshot became
 // healthy, and starts again when it was degraded or missing.
 func healthyFor(in input.Target, t *input.Period, soak time.Duration, c *promotion.Condition) {
@@ -65,7 +74,10 @@ func healthyFor(in input.Target, t *input.Period, soak time.Duration, c *promoti
 			c.State = promotion.Passed
 		}
 	default:
-		c.Reason = "healthy since " + promotion.Moment(since)
+		if t.Again { // its health of before may be known by the same commit
+			since = later(since, cmp.Or(t.Since.UTC(), in.Now().UTC()))
+		}
+		c.Reason = "healthy since " + promotion.Moment(since) + again(t)
 		passAt(c, since.Add(soak), in.Now())
 	}
 }
