@@ -1,7 +1,6 @@
 package condition
 
 import (
-	"cmp"
 	"time"
 
 	"promoter/internal/config/setting"
@@ -44,6 +43,14 @@ func isHealthy(in input.Target, _ *setting.Parent, t *input.Period, c *promotion
 	}
 }
 
+// sinceAgain returns since when a version is there again; now, if it is seen for the first time.
+func sinceAgain(in input.Target, t *input.Period) time.Time {
+	if t.Since.IsZero() {
+		return in.Now().UTC()
+	}
+	return t.Since.UTC()
+}
+
 // later returns the later time.
 func later(a, b time.Time) time.Time {
 	if b.After(a) {
@@ -75,7 +82,7 @@ func healthyFor(in input.Target, t *input.Period, soak time.Duration, c *promoti
 		}
 	default:
 		if t.Again { // its health of before may be known by the same commit
-			since = later(since, cmp.Or(t.Since.UTC(), in.Now().UTC()))
+			since = later(since, sinceAgain(in, t))
 		}
 		c.Reason = "healthy since " + promotion.Moment(since) + again(t)
 		passAt(c, since.Add(soak), in.Now())
