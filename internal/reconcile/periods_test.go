@@ -165,19 +165,21 @@ func TestPeriods_holdGoesOnSoaking(t *testing.T) {
 }
 
 // The forge proves when a pull request of a user was merged, if it was merged in the commit that brought the versions, and
-// into the branch of the parent.
+// into the branch of the parent: by any method, with any message, and also from a fork.
 func TestPeriods_beginWithTheMergeOfAUser(t *testing.T) {
 	t.Parallel()
+	const merged = "present since 2026-11-18T11:00:00Z"
 	tests := map[string]struct {
-		message, base string
-		since         string
+		method, base string
+		fork         bool
+		want         string
 	}{
-		"GitHub":            {"Merge pull request #1 from acme/fix/web", "main", "11:00:00"},
-		"GitLab":            {"Merge branch 'fix/web' into 'main'", "main", "11:00:00"},
-		"Gitea":             {"Merge pull request 'Fix web' (#1) from fix/web into main", "main", "11:00:00"},
-		"another message":   {"Merge by hand", "main", ""},
-		"of another branch": {"Merge pull request #1 from acme/other", "main", ""},
-		"into another base": {"Merge pull request #1 from acme/fix/web", "next", ""},
+		"merge":             {"merge", "main", false, merged},
+		"squash":            {"squash", "main", false, merged},
+		"rebase":            {"rebase", "main", false, merged},
+		"of a fork":         {"squash", "main", true, merged},
+		"into another base": {"merge", "next", false, "first seen now"},
+		"a push":            {"", "main", false, "present since 2026-11-18T11:00:20Z"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -188,26 +190,29 @@ func TestPeriods_beginWithTheMergeOfAUser(t *testing.T) {
 			w.Git.Set("fix/web", w.Git.Branch("main"))
 			w.byHand("fix/web", "staging", line(web, "1.0.0"), line(web, "1.1.0"))
 			w.Git.Set("next", w.Git.Branch("main"))
-			number := w.Forge.ByHand("ada", "fix/web", test.base, true)
-			if err := w.Forge.MergeWith(number, "merge", test.message); err != nil {
-				t.Fatal(err)
+			number := w.Forge.ByHand("ada", "fix/web", test.base, !test.fork)
+			if test.method == "" {
+				w.Git.Set("main", w.Git.Branch("fix/web"))
+			} else {
+				w.mergeByHand(number, test.method)
 			}
 			w.Clock.Add(20 * time.Second)
-			w.Git.Set("main", w.Git.Branch(test.base))
-			report := w.run()
-			if test.since == "" {
-				wantReason(t, report, "prod", "first seen now")
-			} else {
-				wantReason(t, report, "prod", "present since 2026-11-18T"+test.since)
+			if test.base != "main" {
+				w.Git.Set("main", w.Git.Branch(test.base))
 			}
+			wantReason(t, w.run(), "prod", test.want)
+			asked := w.Forge.Calls["merged as"]
 			w.Clock.Add(10 * time.Second)
 			w.run()
-			if test.since == "" {
-				w.holds("prod", "1.0.0 1.0.0")
-			} else {
+			if test.want == merged {
 				w.holds("prod", "1.1.0 1.0.0")
+			} else {
+				w.holds("prod", "1.0.0 1.0.0")
 			}
 			w.calm()
+			if again := w.Forge.Calls["merged as"] - asked; asked == 0 || again > 0 {
+				t.Errorf("asked %d times, then %d times more", asked, again)
+			}
 		})
 	}
 }

@@ -39,6 +39,14 @@ type Deletions interface {
 	HeadDeleted(ctx context.Context, number int) (time.Time, error)
 }
 
+// Merges is implemented by repositories whose forge reports which pull request brought a commit.
+type Merges interface {
+	// MergedAs returns the merged pull requests, also of forks, whose merge is exactly this commit on their base, whatever
+	// is the method of the merge. It is none for a commit that was pushed, or that does not exist. Of a rebase of
+	// several commits, the merge is the last one.
+	MergedAs(ctx context.Context, commit string) ([]PullRequest, error)
+}
+
 // PullRequest is one pull request as reported by the forge. Title and body are
 // informational: no decision depends on them, except that a merge which the forge refused
 // is not tried again before a time that our part of the body has.

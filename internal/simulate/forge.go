@@ -99,6 +99,14 @@ func (f *forge) Timeline(ctx context.Context, number int) ([]scm.TimelineEvent, 
 	return nil, nil
 }
 
+// MergedAs implements scm.Merges.
+func (f *forge) MergedAs(ctx context.Context, commit string) ([]scm.PullRequest, error) {
+	if merges, can := f.Repository.(scm.Merges); can {
+		return merges.MergedAs(ctx, commit)
+	}
+	return nil, nil
+}
+
 // IsBot implements scm.Bots.
 func (f *forge) IsBot(ctx context.Context, person identity.User) (bool, error) {
 	if bots, can := f.Repository.(scm.Bots); can {

@@ -86,6 +86,17 @@ func (f forge) Timeline(ctx context.Context, number int) ([]scm.TimelineEvent, e
 	return timelines.Timeline(ctx, number)
 }
 
+// MergedAs implements scm.Merges.
+func (f forge) MergedAs(ctx context.Context, commit string) ([]scm.PullRequest, error) {
+	if err := beforeRequest(f.story, "merges"); err != nil {
+		return nil, err
+	}
+	if merges, can := f.Repository.(scm.Merges); can {
+		return merges.MergedAs(ctx, commit)
+	}
+	return nil, nil
+}
+
 // IsBot implements scm.Bots.
 func (f forge) IsBot(ctx context.Context, person identity.User) (bool, error) {
 	if bots, can := f.Repository.(scm.Bots); can {

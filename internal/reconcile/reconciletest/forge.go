@@ -468,6 +468,21 @@ func (f *Forge) HeadDeleted(_ context.Context, number int) (time.Time, error) {
 	return f.find(number).deleted, nil
 }
 
+// MergedAs implements scm.Merges.
+func (f *Forge) MergedAs(_ context.Context, commit string) ([]scm.PullRequest, error) {
+	if err := failing(f, "merged as"); err != nil {
+		return nil, err
+	}
+	defer f.call("merged as")()
+	var merged []scm.PullRequest
+	for _, p := range f.pulls {
+		if p.State == scm.StateMerged && p.Merged.Commit == commit {
+			merged = append(merged, p.PullRequest)
+		}
+	}
+	return merged, nil
+}
+
 // Timeline implements scm.Timelines.
 func (f *Forge) Timeline(_ context.Context, number int) ([]scm.TimelineEvent, error) {
 	if err := failing(f, "timeline"); err != nil {

@@ -114,8 +114,32 @@ func (x *fixture) mergedByHand(t *testing.T, method string) {
 	if pull.Merged.Commit != "" && pull.Merged.Commit != commit || pull.Merged.At.IsZero() {
 		t.Errorf("merged as %+v, want commit %s", pull.Merged, commit)
 	}
+	x.wantMergedAs(t, pull, commit)
 	merged, err := x.repo.PullRequests().Merge(t.Context(), made.Number, scm.Merge{Head: made.Head.Commit})
 	if err != nil || merged.Commit != pull.Merged.Commit {
 		t.Errorf("already merged: %+v, %v", merged, err)
+	}
+}
+
+// wantMergedAs fails unless the forge reports which pull request a commit is the merge of, if it reports the commit of a merge
+// at all. Neither its head nor a commit that was pushed is one.
+func (x *fixture) wantMergedAs(t *testing.T, pull scm.PullRequest, commit string) {
+	t.Helper()
+	merges, can := x.repo.(scm.Merges)
+	if !can {
+		t.Fatal("the forge does not report merges")
+	}
+	for _, one := range []string{commit, pull.Head.Commit, x.Git.Commit(t, Commit{By: Bob, Branch: Main, Path: "pushed.yaml", Content: "p: 1\n", Message: "Push"})} {
+		found, err := merges.MergedAs(t.Context(), one)
+		fatal(t, "merges of "+one, err)
+		switch {
+		case one != pull.Merged.Commit && len(found) > 0:
+			t.Errorf("%s is no merge: %+v", one, found)
+		case one == pull.Merged.Commit && (len(found) != 1 || found[0].Number != pull.Number || found[0].Merged != pull.Merged || found[0].Base != Main):
+			t.Errorf("%s: %+v, want %+v", one, found, pull)
+		}
+	}
+	if found, err := merges.MergedAs(t.Context(), strings.Repeat("1", 40)); err != nil || len(found) > 0 {
+		t.Errorf("a commit that does not exist: %+v, %v", found, err)
 	}
 }

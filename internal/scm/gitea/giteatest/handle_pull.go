@@ -51,6 +51,16 @@ func getPullByBranches(c *call) *reply {
 	return notFound()
 }
 
+// getPullOfCommit returns the one that was merged as the commit.
+func getPullOfCommit(c *call) *reply {
+	for _, p := range c.repo.model.Sorted() {
+		if p.Merged && p.MergeCommit == c.r.PathValue("ref") {
+			return ok(drawPull(c, p))
+		}
+	}
+	return notFound()
+}
+
 func createPull(c *call) *reply {
 	var body struct {
 		Head          string     `json:"head"`

@@ -41,6 +41,7 @@ func endpoints() map[string]endpoint {
 		"GET /r/git/commits/{sha}":               {"repository", commits, reading(getCommit)},
 		"GET /r/git/refs/{ref...}":               {"repository", "", reading(getRefs)},
 		"GET /r/commits/{ref}/statuses":          {"repository", paged + " sort state", reading(listStatuses)},
+		"GET /r/commits/{ref}/pull":              {"repository", "", reading(getPullOfCommit)},
 		"POST /r/statuses/{sha}":                 {"repository", "", writing(createStatus)},
 
 		"GET /r/pulls":                               {"repository", paged + " state sort milestone labels poster base_branch", reading(settled(listPulls))},

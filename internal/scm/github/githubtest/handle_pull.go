@@ -35,6 +35,18 @@ func listPulls(c *call) *reply {
 	return list(c, found, drawPull)
 }
 
+// listPullsOfCommit lists those that were merged as the commit, or have it as their head.
+func listPullsOfCommit(c *call) *reply {
+	commit := c.r.PathValue("ref")
+	var found []*pull
+	for _, p := range c.repo.model.Sorted() {
+		if p.MergeCommit == commit || p.HeadCommit == commit {
+			found = append(found, p)
+		}
+	}
+	return list(c, found, drawPull)
+}
+
 func listed(p *pull, state, head, base string) bool {
 	if state == "" {
 		state = "open"

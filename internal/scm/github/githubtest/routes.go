@@ -58,6 +58,7 @@ func endpoints() map[string]endpoint {
 		"POST /repos/{owner}/{repo}/git/commits":                        {writing(createCommit), []string{"contents=write"}},
 		"GET /repos/{owner}/{repo}/commits/{ref}/statuses":              {reading(listStatuses), statuses},
 		"GET /repos/{owner}/{repo}/commits/{ref}/check-runs":            {reading(listChecks), []string{"checks=read"}},
+		"GET /repos/{owner}/{repo}/commits/{ref}/pulls":                 {reading(listPullsOfCommit), pulls},
 		"POST /repos/{owner}/{repo}/check-runs":                         {writing(createCheck), []string{"checks=write"}},
 		"POST /repos/{owner}/{repo}/statuses/{sha}":                     {writing(createStatus), []string{"statuses=write"}},
 		"GET /repos/{owner}/{repo}/pulls":                               {reading(listPulls), pulls},

@@ -56,6 +56,18 @@ func listRequests(c *call) *reply {
 	return list(c, found, drawRequest)
 }
 
+// listRequestsOfCommit lists those that were merged as the commit, or have it as their head.
+func listRequestsOfCommit(c *call) *reply {
+	commit := c.r.PathValue("sha")
+	var found []*request
+	for _, m := range slices.Backward(c.project.model.Sorted()) {
+		if m.MergeCommit == commit || of(m).squashCommit == commit || m.HeadCommit == commit {
+			found = append(found, m)
+		}
+	}
+	return list(c, found, drawRequest)
+}
+
 // createRequest also accepts a branch that does not exist.
 func createRequest(c *call) *reply {
 	title, source, target := c.text("title"), c.text("source_branch"), c.text("target_branch")
