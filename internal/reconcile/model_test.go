@@ -62,7 +62,10 @@ func modelOf(w *reconciletest.World) modeltest.World {
 	return modeltest.World{
 		Bench: w.Bench(), Store: store{w.Git}, Clock: w.Clock, Registry: w.Registry,
 		Clean: w.Git.Clean,
-		Bare:  func(bare bool) { w.Forge.Bare = bare },
+		Rewrite: func(branch, message string, change func(map[string]string)) {
+			w.Git.Commit(branch, reconciletest.Human, w.Clock.Now(), message, change)
+		},
+		Bare: func(bare bool) { w.Forge.Bare = bare },
 		Reconciler: func(_ *testing.T, fresh bool) (*reconcile.Reconciler, func(), error) {
 			end := func() {} // nothing is kept of it
 			if !fresh {

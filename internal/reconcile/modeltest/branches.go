@@ -35,7 +35,7 @@ func revert(s *story) {
 func madeByPromoter(s *story, target, reference string) bool {
 	for _, commit := range line(s.Store, s.head(branchOf(s, target)), "") {
 		for _, landed := range promotion.ReadTrailers(commit.Trailers) {
-			if state.Target(landed.Target) != targetOf(target) {
+			if state.Target(landed.Target) != s.targetOf(target) {
 				continue
 			}
 			for _, pinned := range landed.Snapshot {
@@ -70,7 +70,7 @@ func forgeTrailers(s *story) {
 	if s.random.IntN(2) == 0 {
 		tag = fmt.Sprintf("1.%d.0", s.released[web]+1) // which must still be promoted
 	}
-	target := targetOf(name)
+	target := s.targetOf(name)
 	s.log("a user forges trailers of web %s in %s", tag, target)
 	parsed, err := image.Parse(reference(web, tag))
 	if err != nil {
@@ -121,18 +121,21 @@ func holdFile(s *story) {
 	application := oneOf(s.random, "shop", "cart")
 	branch := branchOf(s, "prod/"+application)
 	now := goes
-	if s.Store.Files(s.head(branch))[fileOfHold(application)] == goes {
+	all := s.Store.Files(s.head(branch))
+	file := s.folderOf("prod", all) + fileOfHold(application)
+	if all[file] == goes {
 		now = stays
 	}
 	s.log("a user writes %q for %s in prod", strings.TrimSpace(now), application)
 	acceptCurrent(s)
-	s.write(branch, fileOfHold(application), now)
+	s.write(branch, file, now)
 	acceptUserChange(s)
 }
 
 // changeConfig commits another config.
 func changeConfig(s *story) {
-	text := s.config(s.random)
+	s.configSeed = s.random.Uint64()
+	text := s.configNow()
 	s.log("the config changes\n%s", text)
 	acceptCurrent(s)
 	s.write("main", repo.ConfigFile, text)

@@ -46,11 +46,11 @@ func hotfix(s *story) {
 	case 2:
 		request.Reason = ""
 	}
-	target := state.Target{Environment: environment, Application: application}
+	target := s.targetOf(environment + "/" + application)
 	changes := []state.Change{state.AddRequest(target, request)}
 	if slices.Contains(request.Bypass, verb.BypassFreeze) && s.random.IntN(2) == 0 {
 		s.log("which is frozen:")
-		changes = append(changes, state.Freeze(environment, s.act(), nil))
+		changes = append(changes, state.Freeze(target.Environment, s.act(), nil))
 	}
 	s.record(fmt.Sprintf("%s requests %v for %s, past %v, because %q", request.By.Login, request.With, target, request.Bypass, request.Reason), changes...)
 }
@@ -63,7 +63,7 @@ func mayBypass(s *story, target, condition string) bool {
 	permits := func(request state.Request) bool {
 		return request.By.Verified() && request.By.Login == scmtest.Ann && request.Reason != "" && slices.Contains(request.Bypass, condition)
 	}
-	record := s.stored.At(targetOf(target))
+	record := s.stored.At(s.targetOf(target))
 	if record.Request != nil && permits(*record.Request) || record.Rollback != nil && permits(record.Rollback.Bypassing()) {
 		return true
 	}
@@ -76,13 +76,13 @@ func bypassed(s *story, commit repo.Commit, target, condition string) bool {
 	if s.Bare != nil && len(promotion.ReadTrailers(commit.Trailers)) == 0 {
 		return mayBypass(s, target, condition)
 	}
-	return slices.ContainsFunc(bypassedIn(commit, target), func(name string) bool { return bypassKey(name) == condition })
+	return slices.ContainsFunc(bypassedIn(s, commit, target), func(name string) bool { return bypassKey(name) == condition })
 }
 
 // bypassedIn returns the conditions and gates that the trailers of a commit name as bypassed.
-func bypassedIn(commit repo.Commit, target string) []string {
+func bypassedIn(s *story, commit repo.Commit, target string) []string {
 	for _, landed := range promotion.ReadTrailers(commit.Trailers) {
-		if state.Target(landed.Target) == targetOf(target) {
+		if state.Target(landed.Target) == s.targetOf(target) {
 			return landed.Attribution.Bypassed
 		}
 	}
@@ -101,10 +101,14 @@ func bypassKey(name string) string {
 }
 
 // checkBypassed checks that a landed commit bypasses only what a user with the permission
-// requested.
-func checkBypassed(s *story, target string, commit repo.Commit) {
+// requested, for exactly what the target has then.
+func checkBypassed(s *story, target string, commit repo.Commit, after []string) {
 	s.t.Helper()
-	for _, name := range bypassedIn(commit, target) {
+	if own := s.stored.At(s.targetOf(target)).Request; own != nil && !s.interleaved && len(bypassedIn(s, commit, target)) > 0 &&
+		!isFor(*own, after) && !s.bypassing[target] && s.stored.At(s.targetOf(target)).Rollback == nil {
+		s.t.Errorf("%s got %v in %.7s past %v, and the request was for %v", target, after, commit.ID, bypassedIn(s, commit, target), own.For)
+	}
+	for _, name := range bypassedIn(s, commit, target) {
 		if !s.interleaved && !mayBypass(s, target, bypassKey(name)) {
 			s.t.Errorf("%s bypassed %q in %.7s, which no user with the permission requested", target, name, commit.ID)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/promotion"
+	"promoter/internal/state"
 )
 
 // choice is what of a story exercises a row: a condition, a gate, or a source of versions.
@@ -69,7 +70,7 @@ func countRows(s *story, d promotion.Decision) {
 		}
 	}
 	for _, c := range d.Conditions {
-		if row := rowOfCondition(c); row != "" {
+		if row := rowOfCondition(s, c); row != "" {
 			count("condition "+row, c.State)
 		}
 	}
@@ -83,7 +84,7 @@ func countRows(s *story, d promotion.Decision) {
 
 // rowOfCondition returns the row of a condition, by its name; empty: it only names a component without a
 // version, or one that stays behind.
-func rowOfCondition(c promotion.Condition) string {
+func rowOfCondition(s *story, c promotion.Condition) string {
 	words := strings.Fields(c.Name)
 	switch {
 	case c.Name == "settle" || c.Name == "drain" || c.Name == "newer" || c.Name == "freeze" || c.Name == "moving tag":
@@ -94,9 +95,9 @@ func rowOfCondition(c promotion.Condition) string {
 		return "signature"
 	case strings.HasSuffix(c.Name, " mirrored"):
 		return "mirrored"
-	case slices.Contains(environments(), words[0]) && len(words) == 1:
+	case s.names.known(words[0]) && len(words) == 1:
 		return "source"
-	case slices.Contains(environments(), words[0]):
+	case s.names.known(words[0]):
 		return strings.Replace(words[1], "check", "checks", 1)
 	case strings.HasPrefix(c.Reason, "minAge"):
 		return "min_age"
@@ -130,7 +131,7 @@ func rowsOfSource(s *story, d promotion.Decision) (rows []string) {
 		}
 		return []string{"source request"}
 	}
-	if len(d.Moves) > 0 && len(parentsOf(s, s.configured, d.Environment+"/"+d.Application)) > 1 {
+	if len(d.Moves) > 0 && len(parentsOf(s, s.configured, s.logical(state.Target(d.Target)))) > 1 {
 		rows = append(rows, "source several parents")
 	}
 	row := map[promotion.Rule]string{

@@ -8,6 +8,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/config/setting"
 	"promoter/internal/repo"
+	"promoter/internal/state"
 )
 
 // shape is what a story keeps when its config changes.
@@ -18,6 +19,7 @@ type shape struct {
 	byCheck   bool // the health of staging is a commit status
 	verified  bool // the server requires signatures
 	mirrored  bool // the files of prod name a mirror
+	names     *names
 }
 
 // written returns a reference as the file of a target has it.
@@ -115,7 +117,7 @@ func (w configWriter) applications() string {
 	if !w.moving {
 		text += "  shop: {" + w.one("", "", "", "sameVersion: true") + "}\n"
 	}
-	return text + "  cart: {" + w.one("", "", "environments: {staging: {after: {dev: {soak: 20m}}}}") + "}\n"
+	return text + "  cart: {" + w.one("", "", "environments: {"+w.nameOf("staging")+": {after: {"+w.nameOf("dev")+": {soak: 20m}}}}") + "}\n"
 }
 
 // health returns the health of an environment; empty: it is not monitored.
@@ -139,7 +141,7 @@ func (w configWriter) conditions(parent, health string) string {
 		keys = append(keys, w.one("", "", "", "checks: ["+smoke+"]"))
 	}
 	keys = append(keys, w.one("", "", "", "", "tagged: "+stable))
-	return parent + ": {" + joined(keys) + "}"
+	return w.nameOf(parent) + ": {" + joined(keys) + "}"
 }
 
 // gates returns some of the gates. Without pull requests, only those that need none.
@@ -162,9 +164,10 @@ func (w configWriter) gates(among ...string) string {
 
 // environment returns an environment that lands what it gets in one way, or pushes it.
 func (w configWriter) environment(name, land string, keys ...string) string {
-	paths := `paths: ["` + name + `/{application}.yaml"]`
+	folder := w.names.folder(name)
+	paths := `paths: ["` + folder + `/{application}.yaml"]`
 	if name == "prod" {
-		paths = `paths: ["prod/{application}.yaml", "prod/hold/{application}.yaml"]`
+		paths = `paths: ["` + folder + `/{application}.yaml", "` + folder + `/hold/{application}.yaml"]`
 	}
 	if w.pushOnly {
 		land = "push"
@@ -175,7 +178,7 @@ func (w configWriter) environment(name, land string, keys ...string) string {
 	if land == "push" {
 		keys = slices.DeleteFunc(keys, func(key string) bool { return strings.HasPrefix(key, "gates:") && !w.pushable(key) })
 	}
-	return "  " + name + ": {" + joined(append([]string{paths, "land: " + land}, keys...)) + "}\n"
+	return w.names.dummyOf(name) + "  " + w.nameOf(name) + ": {" + joined(append([]string{paths, "land: " + land}, keys...)) + "}\n"
 }
 
 // pushable reports whether gates need no pull request.
@@ -217,11 +220,14 @@ func parsed(s *story, text string) *config.Config {
 // settingsOf returns the settings of a target in a config; false if that does not have it.
 func settingsOf(s *story, text, target string) (config.Environment, bool) {
 	s.t.Helper()
-	of, loaded := targetOf(target), parsed(s, text)
-	if _, known := loaded.Environment(of.Environment); !known {
-		return config.Environment{}, false
+	environment, application, _ := strings.Cut(target, "/")
+	loaded := parsed(s, text)
+	for _, name := range slices.Backward(s.names.of(environment)) { // the text may be older than the name
+		if _, known := loaded.Environment(name); known && !s.names.dummies[name] {
+			return loaded.Settings(name, application), true
+		}
 	}
-	return loaded.Settings(of.Environment, of.Application), true
+	return config.Environment{}, false
 }
 
 // parentsOf returns the parents of a target in a config, each with its conditions. In place of a
@@ -230,7 +236,7 @@ func parentsOf(s *story, text, target string) (parents []parent) {
 	s.t.Helper()
 	settings, _ := settingsOf(s, text, target)
 	for _, after := range settings.After {
-		in := after.Environment + "/" + targetOf(target).Application
+		in := s.logical(state.Target{Environment: after.Environment, Application: s.targetOf(target).Application})
 		if slices.Contains(targets(), in) {
 			parents = append(parents, parent{in, after})
 			continue

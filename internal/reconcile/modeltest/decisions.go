@@ -53,23 +53,29 @@ func holdOrResume(s *story) {
 	}
 }
 
-// holdPattern holds each application of an environment that a pattern names, as the command line
-// expands it.
-func holdPattern(s *story) {
-	pattern, environment := oneOf(s.random, "*", "s*", "*art"), oneOf(s.random, environments()...)
+// decidePattern holds each application of an environment that a pattern names, or rejects the newest worker there, as
+// the command line expands it.
+func decidePattern(s *story) {
+	pattern, environment := oneOf(s.random, "*", "s*", "*art"), s.nameOf(oneOf(s.random, environments()...))
+	verb, refused := oneOf(s.random, "hold", "reject"), reference(worker, s.newest(worker))
 	var changes []state.Change
 	for _, target := range targets() {
-		if at := targetOf(target); at.Environment == environment && glob.MatchName(pattern, at.Application) {
+		switch at := s.targetOf(target); {
+		case at.Environment != environment || !glob.MatchName(pattern, at.Application):
+		case verb == "hold":
 			changes = append(changes, state.Hold(at, s.act()))
+		default:
+			s.refused[target][refused] = true
+			changes = append(changes, state.Reject(at, state.Rejection{Act: s.act(), Images: map[string]string{"worker": refused}}))
 		}
 	}
-	s.record("hold "+pattern+" in "+environment, changes...)
+	s.record(verb+" "+pattern+" in "+environment, changes...)
 }
 
 // forgetRollback forgets to which versions targets were rolled back.
 func forgetRollback(s *story, resumed func(state.Target) bool) {
 	for _, target := range targets() {
-		if resumed(targetOf(target)) {
+		if resumed(s.targetOf(target)) {
 			delete(s.rolledBack, target)
 		}
 	}
@@ -78,7 +84,7 @@ func forgetRollback(s *story, resumed func(state.Target) bool) {
 // forgetRefused forgets what users refused within a scope.
 func forgetRefused(s *story, wide state.Target) {
 	for _, target := range targets() {
-		if within(target, wide) {
+		if within(s, target, wide) {
 			clear(s.refused[target])
 		}
 	}
@@ -91,7 +97,7 @@ func unreject(s *story) {
 	target := anyScope(s)
 	var refused []string
 	for _, inside := range targets() {
-		if within(inside, target) {
+		if within(s, inside, target) {
 			refused = slices.AppendSeq(refused, maps.Keys(s.refused[inside]))
 		}
 	}
@@ -100,7 +106,7 @@ func unreject(s *story) {
 	}
 	name, _, _ := strings.Cut(allowed, ":")
 	for _, inside := range targets() {
-		if within(inside, target) {
+		if within(s, inside, target) {
 			delete(s.refused[inside], allowed)
 		}
 	}
@@ -110,7 +116,7 @@ func unreject(s *story) {
 
 // requestPromotion requests a manual promotion.
 func requestPromotion(s *story) {
-	target := state.Target{Environment: "prod", Application: "shop"}
+	target := s.targetOf("prod/shop")
 	s.record("request "+target.String(), state.AddRequest(target, state.Request{Act: s.act()}))
 }
 
@@ -128,11 +134,14 @@ func post(s *story) {
 	tag, hex, _ := strings.Cut(rest, "@")
 	version := state.Version{Component: strings.TrimPrefix(repository, followed), Tag: tag, Digest: hex}
 	s.record("a pipeline posts "+of+" for "+target,
-		state.Post(targetOf(target), state.Request{Act: act, With: []string{of}, Posted: name}, []state.Version{version}))
+		state.Post(s.targetOf(target), state.Request{Act: act, With: []string{of}, Posted: name}, []state.Version{version}))
 }
 
 func freeze(s *story) {
 	environment := oneOf(s.random, append(environments(), state.All)...)
+	if environment != state.All {
+		environment = s.nameOf(environment)
+	}
 	if s.random.IntN(2) == 0 {
 		s.record("thaw "+environment, state.Thaw(environment))
 		return
@@ -152,7 +161,7 @@ func reject(s *story) {
 	target := anyScope(s)
 	component := repository[strings.LastIndex(repository, "/")+1:]
 	for _, inside := range targets() {
-		if within(inside, target) {
+		if within(s, inside, target) {
 			s.refused[inside][refused] = true
 		}
 	}
@@ -181,13 +190,13 @@ func rollBack(s *story, downstream bool) {
 		s.skip()
 		return
 	}
-	source := promotion.Target(targetOf(target))
+	source := promotion.Target(s.targetOf(target))
 	back, err := rollbackOf(s, past, source)
 	if err != nil {
 		s.skip()
 		return
 	}
-	text, changes := "roll back "+target, []state.Change{state.Rollback(targetOf(target), back)}
+	text, changes := "roll back "+target, []state.Change{state.Rollback(s.targetOf(target), back)}
 	observed := past.Observation()
 	for _, one := range observed.Descendants(source, state.Leaving{Act: back.Act, From: back.From}) {
 		if !downstream {
@@ -228,7 +237,7 @@ func rollbackOf(s *story, past reconcile.Past, target promotion.Target) (state.R
 	for component, pinned := range before.Snapshot {
 		back.Images[component] = pinned.Reference()
 	}
-	name := target.Environment + "/" + target.Application
+	name := s.logical(state.Target(target))
 	s.rolledBack[name] = slices.Collect(maps.Values(back.Images))
 	delete(s.closed, name)
 	return back, nil
@@ -245,7 +254,7 @@ func leftUpstream(s *story, target, reference string) (state.Leaving, bool) {
 				continue
 			}
 			seen[parent.target] = true
-			for _, left := range s.stored.At(targetOf(parent.target)).Leaving() {
+			for _, left := range s.stored.At(s.targetOf(parent.target)).Leaving() {
 				ended := s.closed[parent.target] || resumedSince(s, parent.target, left.At) || allowedSince(s, parent.target, left.At)
 				if !ended && leaves(s, left, reference) && !askedSince(s, target, reference, left.At) {
 					return left, true
@@ -269,7 +278,7 @@ func leaves(s *story, left state.Leaving, reference string) bool {
 
 // askedSince reports whether a user asked for a reference in a target after a time: by a request or a rollback.
 func askedSince(s *story, target, reference string, decided time.Time) bool {
-	record := s.stored.At(targetOf(target))
+	record := s.stored.At(s.targetOf(target))
 	if request := record.Request; request != nil && request.Posted == "" && request.At.After(decided) && namedFor(s, target, reference) {
 		return true
 	}

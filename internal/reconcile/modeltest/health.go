@@ -68,7 +68,8 @@ func reportHealth(s *story) {
 func sourceOf(s *story, target string) (source, receiver, subject string) {
 	environment, application, _ := strings.Cut(target, "/")
 	if environment == "staging" {
-		return health.API, "pipeline", target
+		at := s.targetOf(target)
+		return health.API, "pipeline", at.Environment + "/" + at.Application
 	}
 	subject = application + "-" + environment
 	if environment == "dev" && s.random.IntN(4) == 0 {
@@ -90,9 +91,9 @@ func reportRollout(s *story, target, commit string, status health.Status, forged
 	case health.Degraded, health.Missing:
 		result = scm.CheckFailed
 	}
-	name := "rollout/" + targetOf(target).Application
+	name := "rollout/" + s.targetOf(target).Application
 	if forged {
-		name = oneOf(s.random, "rollout/other", health.Context("staging", targetOf(target).Application))
+		name = oneOf(s.random, "rollout/other", health.Context(s.nameOf("staging"), s.targetOf(target).Application))
 	}
 	s.log("%s of %.7s: %s", name, commit, result)
 	s.People.Status(s.t, scmtest.Robot, commit, name, result)
@@ -113,7 +114,7 @@ func reportedCommit(s *story, target string) string {
 		commits := line(s.Store, s.head(branch), "")
 		return commits[s.random.IntN(min(len(commits), 10))].ID
 	case 1:
-		if head := s.head("promoter/" + target); head != "" {
+		if head := s.head(headOf(s, target)); head != "" {
 			return head
 		}
 		return missingCommit
@@ -168,8 +169,9 @@ func readFailures(s *story) {
 	for _, commit := range slices.Backward(line(s.Store, head, s.stateHead)) {
 		now, before := s.stateAt(commit.ID), s.stateAt(parentOf(s, commit.ID))
 		for _, target := range targets() {
-			record := before.At(targetOf(target))
-			for _, f := range now.At(targetOf(target)).Failures {
+			record := before.At(s.targetOf(target))
+			checkRecord(s, target, record, now.At(s.targetOf(target)))
+			for _, f := range now.At(s.targetOf(target)).Failures {
 				known := func(k *failure) bool { return k.Snapshot == f.Snapshot && k.At.Equal(f.At) }
 				if slices.ContainsFunc(s.failures[target], known) {
 					continue
@@ -184,7 +186,7 @@ func readFailures(s *story) {
 					s.t.Errorf("promoter returns %s to %s, which failed there", target, back)
 				}
 				for _, pinned := range back {
-					if _, rejected := before.Rejected(targetOf(target), pinned.Repository, pinned.Version); rejected {
+					if _, rejected := before.Rejected(s.targetOf(target), pinned.Repository, pinned.Version); rejected {
 						s.t.Errorf("promoter returns %s to %s, which is rejected there", target, pinned)
 					}
 				}
@@ -210,7 +212,7 @@ func returns(s *story, target string, moved []string) bool {
 
 // failedIn reports whether references are recorded as failed in a target together.
 func failedIn(s *story, target string, references []string) bool {
-	_, failed := s.stored.FailureOf(targetOf(target), snapshotOf(s, references...).ID())
+	_, failed := s.stored.FailureOf(s.targetOf(target), snapshotOf(s, references...).ID())
 	return failed
 }
 

@@ -145,7 +145,7 @@ func checkLandings(s *story, branch string) {
 func checkOnlyReferences(s *story, branch string, before, after map[string]string) {
 	s.t.Helper()
 	for _, target := range targets() {
-		path := target + ".yaml"
+		path := s.fileOf(target, after)
 		if now := after[path]; branchOf(s, target) == branch && now == list(strings.Split(strings.TrimPrefix(strings.TrimSpace(now), "- "), "\n- ")...) {
 			delete(before, path)
 			delete(after, path)
@@ -176,7 +176,8 @@ func checkMoves(s *story, target string, commit repo.Commit, before, after []str
 		}
 	}
 	if len(moved) > 0 {
-		checkBypassed(s, target, commit)
+		checkBypassed(s, target, commit, after)
+		checkRequested(s, target, before, after, returned)
 		checkSettings(s, target, commit, moved, after, returned)
 		for _, parent := range parentsOf(s, s.configured, target) {
 			checkParent(s, target, parent, commit, moved, after, returned)
@@ -204,10 +205,7 @@ func latest(s *story) time.Time {
 func checkMove(s *story, target string, commit repo.Commit, before, after string, returned bool) {
 	s.t.Helper()
 	is, released := s.minorOf[after]
-	held, stopped := s.stored.Held(targetOf(target), latest(s))
-	if stopped && held.Freeze && bypassed(s, commit, target, verb.BypassFreeze) {
-		held, stopped = s.stored.HeldWithoutFreezes(targetOf(target), latest(s))
-	}
+	held, stopped := stoppedIn(s, target, bypassed(s, commit, target, verb.BypassFreeze))
 	rejection, rejected := rejectedIn(s, target, after)
 	named := namedFor(s, target, after)
 	if s.verified && !s.signed[digestOf(after)] {
@@ -258,7 +256,8 @@ func checkSettings(s *story, target string, commit repo.Commit, moved, after []s
 		s.t.Errorf("%s got %v, and nothing is proposed there", target, moved)
 	}
 	gates := settings.Gates
-	held := s.Store.Files(parentOf(s, commit.ID))[fileOfHold(targetOf(target).Application)] == stays
+	all := s.Store.Files(parentOf(s, commit.ID))
+	held := all[s.folderOf("prod", all)+fileOfHold(s.targetOf(target).Application)] == stays
 	if gates.Hold != nil && held {
 		s.t.Errorf("%s got %v, although its file holds it", target, moved)
 	}
@@ -271,7 +270,7 @@ func checkSettings(s *story, target string, commit repo.Commit, moved, after []s
 	if len(settings.After) > 0 || returned || back || namedFor(s, target, moved...) {
 		return
 	}
-	application := parsed(s, s.configured).Application(targetOf(target).Application)
+	application := parsed(s, s.configured).Application(s.targetOf(target).Application)
 	if application.SameVersion && len(after) > 1 && s.minorOf[after[0]]/builds != s.minorOf[after[1]]/builds {
 		s.t.Errorf("%s got different versions, %v", target, after)
 	}
@@ -286,7 +285,7 @@ func checkSettings(s *story, target string, commit repo.Commit, moved, after []s
 
 // wasPosted reports whether a pipeline requested the versions for a target, which is no decision of a user.
 func wasPosted(s *story, target string) bool {
-	request := s.stored.At(targetOf(target)).Request
+	request := s.stored.At(s.targetOf(target)).Request
 	return request != nil && request.Posted != ""
 }
 
@@ -323,7 +322,7 @@ func checkParent(s *story, target string, parent parent, commit repo.Commit, mov
 	if !wasHealthy(s, parent.target, together) {
 		s.t.Errorf("%s got %v, which were never healthy in %s", target, together, parent.target)
 	}
-	if failedIn(s, parent.target, after) && s.resumes[targetOf(parent.target)].IsZero() {
+	if failedIn(s, parent.target, after) && s.resumes[s.targetOf(parent.target)].IsZero() {
 		s.t.Errorf("%s got %v, which failed in %s", target, after, parent.target)
 	}
 }
@@ -339,26 +338,27 @@ func wasSmoked(s *story, target string, references []string) bool {
 // rejectedIn returns the rejection of a reference in a target, as it was before the step.
 func rejectedIn(s *story, target, reference string) (state.Rejection, bool) {
 	for _, pinned := range snapshotOf(s, reference) {
-		rejection, rejected := s.stored.Rejected(targetOf(target), pinned.Repository, pinned.Version)
-		if rejected && overruled(s, target, reference, rejection) {
-			return state.Rejection{}, false
+		for at := range everAt(s, target) {
+			rejection, rejected := s.stored.Rejected(at, pinned.Repository, pinned.Version)
+			if rejected && !overruled(s, target, at, reference, rejection) {
+				return rejection, true
+			}
 		}
-		return rejection, rejected
 	}
 	return state.Rejection{}, false
 }
 
 // overruled reports whether a user acted otherwise since a close, or since a branch was moved back: reopened a
 // pull request with the reference, or wrote it.
-func overruled(s *story, target, reference string, rejection state.Rejection) bool {
+func overruled(s *story, target string, at state.Target, reference string, rejection state.Rejection) bool {
 	own := func(r state.Rejection) bool { return r.Number == rejection.Number && r.At.Equal(rejection.At) }
-	return rejection.EndsByLaterActs(targetOf(target)) && slices.ContainsFunc(s.stored.At(targetOf(target)).Rejections, own) &&
+	return rejection.EndsByLaterActs(at) && slices.ContainsFunc(s.stored.At(at).Rejections, own) &&
 		(s.reopened[target][reference] || slices.Contains(digestsOf(currentReferences(s, target)), digestOf(reference)))
 }
 
 // namedFor reports whether a user requested all references for a target before the step.
 func namedFor(s *story, target string, references ...string) bool {
-	request := s.stored.At(targetOf(target)).Request
+	request := s.stored.At(s.targetOf(target)).Request
 	return request != nil && !slices.ContainsFunc(references, func(r string) bool { return !slices.Contains(request.With, r) })
 }
 
@@ -397,7 +397,7 @@ func checkMerge(s *story, number int, head string) {
 	}
 	gates, known := gatesOf(s, pr)
 	may := func(condition string) bool {
-		return slices.ContainsFunc(inHead(pr), func(target string) bool { return mayBypass(s, target, condition) })
+		return slices.ContainsFunc(inHead(s, pr), func(target string) bool { return mayBypass(s, target, condition) })
 	}
 	wantsCI := len(gates.Gates.Checks) > 0 && !may(verb.BypassChecks) || s.guarded && pr.Base == "main"
 	switch {
@@ -415,10 +415,10 @@ func checkMerge(s *story, number int, head string) {
 }
 
 // inHead returns the targets that a pull request may be about.
-func inHead(pr scm.PullRequest) (in []string) {
+func inHead(s *story, pr scm.PullRequest) (in []string) {
 	target, ours := promotion.ParseHead(pr.Head.Branch)
 	for _, one := range targets() {
-		if ours && within(one, state.Target(target)) {
+		if ours && within(s, one, state.Target(target)) {
 			in = append(in, one)
 		}
 	}
@@ -429,7 +429,7 @@ func inHead(pr scm.PullRequest) (in []string) {
 // applications.
 func gatesOf(s *story, pr scm.PullRequest) (config.Environment, bool) {
 	s.t.Helper()
-	in := inHead(pr)
+	in := inHead(s, pr)
 	if len(in) == 0 {
 		return config.Environment{}, false
 	}

@@ -1,5 +1,5 @@
 // Package modeltest plays random stories around reconciliations and checks their promises after
-// every step: users merge, close, revert, push, decide, and bypass, images appear, signed or
+// every step: users merge, close, reopen, revert, push, rename, decide, and bypass, bots close, images appear, signed or
 // not, tags move, sources report health, or pretend to, the base and the config change,
 // processes race, crash and have wrong clocks, and forges fail, limit requests and lose
 // responses.
@@ -160,6 +160,8 @@ type World struct {
 	Clean func(base, head string) bool
 	// Secret is the credential of promoter, which must never be visible.
 	Secret string
+	// Rewrite commits any change of the files of a branch, as a user.
+	Rewrite func(branch, message string, change func(map[string]string))
 	// Bare makes squashed commits lose the trailers of their messages.
 	Bare func(bare bool)
 }

@@ -64,6 +64,7 @@ func reconcileWith(s *story, fresh bool, skew time.Duration) (report outcome.Rep
 		if err == nil && !report.Again && done.Awaits() == outcome.AwaitsNothing {
 			s.t.Errorf("%s %s: nothing is known that ends it: %s %s", done.Head, done.Step, done.Reason.Rule, done.Reason)
 		}
+		checkClosedAgain(s, done)
 		for _, d := range done.Decisions { // what it was before it landed
 			countRows(s, d)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"promoter/internal/promotion"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm"
 	"promoter/internal/scm/scmtest"
 	"promoter/internal/state"
@@ -72,17 +73,18 @@ func (s *story) close() {
 		return
 	}
 	s.log("a user closes #%d", pr.Number)
+	delete(s.openAgain, pr.Number)
 	mayCancel(s, pr)
 	s.People.Close(s.t, scmtest.Ann, pr.Number)
 	if s.userHeads[pr.Head.Branch] != "" {
 		return // with a user's commit, a close is no decision about versions
 	}
 	for _, target := range targets() {
-		if !strings.HasPrefix(target, strings.Split(pr.Head.Branch, "/")[1]+"/") {
+		if s.targetOf(target).Environment != strings.Split(pr.Head.Branch, "/")[1] {
 			continue
 		}
 		now, base := currentReferences(s, target), referencesIn(s, parentOf(s, pr.Head.Commit), target)
-		if back := s.stateAt(s.head(stateBranch)).At(targetOf(target)).Rollback; back != nil {
+		if back := s.stateAt(s.head(stateBranch)).At(s.targetOf(target)).Rollback; back != nil {
 			base = referencesIn(s, pr.Head.Commit, target) // a close of its pull request cancels it, and refuses nothing
 		}
 		for i, held := range referencesIn(s, pr.Head.Commit, target) {
@@ -96,7 +98,7 @@ func (s *story) close() {
 
 // mayCancel notes that a user closed a pull request, by itself or with its branch, which cancels a rollback.
 func mayCancel(s *story, pr scm.PullRequest) {
-	for _, target := range inHead(pr) {
+	for _, target := range inHead(s, pr) {
 		s.closed[target] = true
 	}
 }
@@ -105,6 +107,12 @@ func mayCancel(s *story, pr scm.PullRequest) {
 func closeAsBot(s *story) {
 	if pr, found := anyPullRequest(s); found {
 		s.log("a bot closes #%d", pr.Number)
+		delete(s.openAgain, pr.Number)
+		for _, target := range targets() {
+			for _, brought := range referencesIn(s, pr.Head.Commit, target) {
+				s.botCloses[target+" "+digestOf(brought)]++
+			}
+		}
 		s.People.Close(s.t, scmtest.Robot, pr.Number)
 	}
 }
@@ -118,10 +126,37 @@ func reopenAsBot(s *story) {
 		if pr.Head.Own && !busy && closed(s, &pr) && s.head(pr.Head.Branch) == pr.Head.Commit && pr.Closer.Login != "" {
 			s.log("a bot reopens #%d", pr.Number)
 			s.People.Reopen(s.t, scmtest.Robot, pr.Number)
+			undoUnobserved(s, pr)
 			return
 		}
 	}
 	s.skip()
+}
+
+// undoUnobserved forgets a close that no reconciliation observed before its pull request was open again: it leaves
+// nothing that can be observed without asking for the history of every open pull request.
+func undoUnobserved(s *story, pr scm.PullRequest) {
+	now := s.stateAt(s.head(stateBranch))
+	closed := func(r state.Rejection) bool { return r.Number == pr.Number }
+	for _, target := range inHead(s, pr) {
+		if slices.ContainsFunc(now.At(s.targetOf(target)).Rejections, closed) {
+			continue
+		}
+		for _, held := range referencesIn(s, pr.Head.Commit, target) {
+			delete(s.refused[target], held)
+		}
+	}
+}
+
+// checkClosedAgain checks that promoter does not close a pull request that a user reopened because it was closed before.
+func checkClosedAgain(s *story, done outcome.Effect) {
+	s.t.Helper()
+	if done.Action != outcome.ActionClosed || s.interleaved || done.Open == nil || !s.openAgain[done.Open.Number] {
+		return
+	}
+	if strings.Contains(done.Reason.Message, fmt.Sprintf("(#%d)", done.Open.Number)) {
+		s.t.Errorf("#%d was closed again: %s", done.Open.Number, done.Reason)
+	}
 }
 
 func parentOf(s *story, id string) string {
@@ -148,6 +183,7 @@ func (s *story) reopen() {
 	}
 	s.log("a user reopens #%d", pr.Number)
 	s.People.Reopen(s.t, scmtest.Ann, pr.Number)
+	s.openAgain[pr.Number] = true
 	for _, target := range targets() {
 		for _, held := range referencesIn(s, pr.Head.Commit, target) {
 			delete(s.refused[target], held)
@@ -202,7 +238,9 @@ func retarget(s *story) {
 	}
 	base := other
 	if pr.Base == base {
-		base = branchOf(s, strings.TrimPrefix(pr.Head.Branch, "promoter/"))
+		if base = "main"; len(inHead(s, pr)) > 0 {
+			base = branchOf(s, inHead(s, pr)[0])
+		}
 	}
 	s.log("a user changes the base of #%d to %s", pr.Number, base)
 	s.People.Retarget(s.t, scmtest.Ann, pr.Number, base)
@@ -223,6 +261,7 @@ func deleteBranch(s *story) {
 	}
 	s.log("a user deletes %s", pr.Head.Branch)
 	mayCancel(s, pr)
+	delete(s.openAgain, pr.Number)
 	s.Git.Delete(s.t, scmtest.Ann, pr.Head.Branch)
 	delete(s.userHeads, pr.Head.Branch)
 }
@@ -352,9 +391,10 @@ func (s *story) command() {
 	}
 	numbers := slices.Sorted(maps.Keys(s.seen))
 	pr := s.seen[numbers[s.random.IntN(len(numbers))]]
+	prod, staging := s.nameOf("prod"), s.nameOf("staging")
 	text := []string{
-		"hold because", "resume", "unreject", "rollback", "reject because", "promote prod", "promote staging", "promote moon", "refresh", "explain", "help", "sing",
-		"promote prod --bypass soak,healthy,freeze,checks,approvals incident",
+		"hold because", "resume", "unreject", "rollback", "reject because", "promote " + prod, "promote " + staging, "promote moon", "refresh", "explain", "help", "sing",
+		"promote " + prod + " --bypass soak,healthy,freeze,checks,approvals incident",
 	}[s.random.IntN(13)]
 	who := []string{scmtest.Ann, scmtest.Ann, scmtest.Eve}[s.random.IntN(3)]
 	s.log("%s comments /promoter %s on #%d", who, text, pr.Number)
@@ -371,7 +411,7 @@ func (s *story) command() {
 	switch text {
 	case "rollback": // to what was there before the merge, if it was merged
 		for _, inside := range targets() {
-			if within(inside, state.Target(target)) {
+			if within(s, inside, state.Target(target)) {
 				s.rolledBack[inside] = slices.AppendSeq(s.rolledBack[inside], maps.Keys(s.held[inside]))
 			}
 		}
@@ -387,7 +427,7 @@ func (s *story) command() {
 // resumedSince reports whether a comment may resume a target, and with it end what stopped it before.
 func resumedSince(s *story, target string, decided time.Time) bool {
 	for wide, at := range s.resumes {
-		if within(target, wide) && !decided.After(at) {
+		if within(s, target, wide) && !decided.After(at) {
 			return true
 		}
 	}
@@ -397,7 +437,7 @@ func resumedSince(s *story, target string, decided time.Time) bool {
 // allowedSince reports whether a comment may allow what users rejected in a target before.
 func allowedSince(s *story, target string, decided time.Time) bool {
 	for wide, at := range s.unrejects {
-		if within(target, wide) && !decided.After(at) {
+		if within(s, target, wide) && !decided.After(at) {
 			return true
 		}
 	}

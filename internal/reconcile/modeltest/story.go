@@ -56,6 +56,7 @@ type story struct {
 	partial         int                        // of them, those that decided about a part only
 	cache           *decisionCache
 	configured      string // before the step, as main has it
+	configSeed      uint64 // of the config as main has it
 	stateHead       string // of the state branch, when failures were read
 	evidence        *reconciletest.Evidence
 	delivered       []health.Report            // all reports about health
@@ -77,6 +78,10 @@ type story struct {
 	smoked          map[string]bool            // commits for which smoke ever passed
 	rows            map[string]int             // of the table choices, how often decisions had each
 	unanswered      bool                       // a registry did not answer in this step
+	openAgain       map[int]bool               // pull requests that a user reopened last
+	dropping        bool                       // the story itself ends requests
+	botCloses       map[string]int             // how often a bot closed what would bring a reference, by target and reference
+	storedHead      string                     // of the state branch before the step
 	skipped         bool                       // the event that was drawn cannot happen
 	interleaved     bool                       // a user acted in the middle of the step: too late for some of it
 	arrived         map[string]arrival         // of commits to branches
@@ -96,21 +101,22 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 		evidence: reconciletest.NewEvidence(), healthy: map[string][]health.Report{}, failures: map[string][]*failure{},
 		signed: map[string]bool{}, checkedHeads: map[string]bool{}, bypassing: map[string]bool{},
 		configs: map[string]*config.Config{}, copied: map[string]bool{}, deleted: map[string]bool{}, rebuilt: map[string]string{}, releasedAt: map[string]time.Time{},
-		stable: map[string]bool{}, smoked: map[string]bool{}, rows: map[string]int{}, arrived: map[string]arrival{},
+		stable: map[string]bool{}, smoked: map[string]bool{}, rows: map[string]int{}, arrived: map[string]arrival{}, botCloses: map[string]int{}, openAgain: map[int]bool{},
 		minorOf: map[string]int{reference(web, "1.0.0"): 0, reference(worker, "1.0.0"): 0},
 	}
 	s.shape = shape{
 		pushOnly: random.IntN(10) == 0, moving: random.IntN(3) == 0, ownBranch: random.IntN(3) == 0, verified: random.IntN(3) == 0,
-		mirrored: random.IntN(3) == 0,
+		mirrored: random.IntN(3) == 0, names: newNames(),
 	}
 	s.byCheck = !s.pushOnly && random.IntN(2) == 0
 	s.cache = &decisionCache{s: s}
-	text := s.config(random)
+	s.configSeed = random.Uint64()
+	text := s.configNow()
 	s.World = world(t, random, s.files(text))
 	s.open()
 	if s.People.Merge == nil && !s.pushOnly {
 		s.pushOnly, s.byCheck = true, false
-		text = s.config(random)
+		text = s.configNow()
 		s.write("main", repo.ConfigFile, text)
 	}
 	s.log("%s", text)
@@ -194,7 +200,8 @@ func (s *story) skip() { s.skipped = true }
 // readState keeps the user decisions from before a step.
 func (s *story) readState() {
 	s.interleaved, s.unanswered, s.ran = false, false, nil
-	s.stored = s.stateAt(s.head(stateBranch))
+	s.storedHead = s.head(stateBranch)
+	s.stored = s.stateAt(s.storedHead)
 	s.configured = s.Store.Files(s.head("main"))[repo.ConfigFile]
 }
 
@@ -263,15 +270,20 @@ func checkProgress(s *story) {
 	everything := state.Target{Environment: state.All, Application: state.All}
 	changes := []state.Change{state.ResumeWithin(everything, s.act()), state.Thaw(state.All)}
 	for _, environment := range environments() {
-		changes = append(changes, state.Thaw(environment))
+		for _, name := range s.names.of(environment) {
+			changes = append(changes, state.Thaw(name))
+		}
 	}
 	s.readState()
 	for _, target := range targets() {
-		if request := s.stored.At(targetOf(target)).Request; request != nil { // it may be for what is not signed
-			changes = append(changes, state.RemoveRequest(targetOf(target), *request))
+		if request := s.stored.At(s.targetOf(target)).Request; request != nil { // it may be for what is not signed
+			changes = append(changes, state.RemoveRequest(s.targetOf(target), *request))
 		}
 	}
+	s.dropping = true
 	s.record("resume and thaw everything", changes...)
+	readFailures(s)
+	s.dropping = false
 	forgetRollback(s, everything.Contains)
 	newest := max(s.released[web], s.released[worker]) + 1 // sameVersion needs that of both
 	for _, repository := range []string{web, worker} {

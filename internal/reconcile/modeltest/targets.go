@@ -26,15 +26,15 @@ func targets() []string {
 	return all
 }
 
-// targetOf returns a target as the state has it.
-func targetOf(target string) state.Target {
+// targetOf returns a target as the state has it, by its name now.
+func (s *story) targetOf(target string) state.Target {
 	environment, application, _ := strings.Cut(target, "/")
-	return state.Target{Environment: environment, Application: application}
+	return state.Target{Environment: s.nameOf(environment), Application: application}
 }
 
 // within reports whether a target is in a scope.
-func within(target string, wide state.Target) bool {
-	in := targetOf(target)
+func within(s *story, target string, wide state.Target) bool {
+	in := s.targetOf(target)
 	return (wide.Environment == state.All || wide.Environment == in.Environment) &&
 		(wide.Application == state.All || wide.Application == in.Application)
 }
@@ -63,20 +63,21 @@ func (s shape) files(config string) map[string]string {
 		all[target+".yaml"] = list(references...)
 	}
 	for _, application := range []string{"shop", "cart"} {
-		all[fileOfHold(application)] = goes
+		all["prod"+fileOfHold(application)] = goes
 	}
 	return all
 }
 
 // fileOfHold is the file of an application in prod with which users hold it, where the config has
-// gates.hold. It says goes or stays.
-func fileOfHold(application string) string { return "prod/hold/" + application + ".yaml" }
+// gates.hold. It says goes or stays. It is in the folder of prod.
+func fileOfHold(application string) string { return "/hold/" + application + ".yaml" }
 
 const goes, stays = "promote: \"true\"\n", "promote: \"false\"\n"
 
 // referencesIn returns the references in the file of a target, to the repositories that are followed.
 func referencesIn(s *story, commit, target string) []string {
-	text := strings.TrimSpace(strings.ReplaceAll(s.Store.Files(commit)[target+".yaml"], mirror, followed))
+	all := s.Store.Files(commit)
+	text := strings.TrimSpace(strings.ReplaceAll(all[s.fileOf(target, all)], mirror, followed))
 	return strings.Split(strings.TrimPrefix(text, "- "), "\n- ")
 }
 
@@ -84,8 +85,10 @@ func referencesIn(s *story, commit, target string) []string {
 func replace(s *story, target, old, now string) {
 	s.t.Helper()
 	branch := branchOf(s, target)
-	content := s.Store.Files(s.head(branch))[target+".yaml"]
-	s.write(branch, target+".yaml", strings.ReplaceAll(content, s.written(target, old), s.written(target, now)))
+	all := s.Store.Files(s.head(branch))
+	file := s.fileOf(target, all)
+	content := all[file]
+	s.write(branch, file, strings.ReplaceAll(content, s.written(target, old), s.written(target, now)))
 }
 
 // branches returns the branches of the environments.
@@ -120,7 +123,7 @@ func anyTarget(s *story) string { return targets()[s.random.IntN(len(targets()))
 
 // anyScope returns a random target, environment, or everything.
 func anyScope(s *story) state.Target {
-	target := targetOf(anyTarget(s))
+	target := s.targetOf(anyTarget(s))
 	if s.random.IntN(4) == 0 {
 		target.Application = state.All
 		if s.random.IntN(2) == 0 {
