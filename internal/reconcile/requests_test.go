@@ -89,6 +89,32 @@ func TestRequest_endsWhenItsVersionCannotCome(t *testing.T) {
 	}
 }
 
+// A request is neither done nor over when other environments become the parents of its target: these may get its
+// versions later.
+func TestRequest_outlivesAChangeOfParents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, prodOnRequest+`  staging: {paths: ["staging/{application}.txt"], after: [dev], propose: manual, land: push}
+`)
+	w.pushAndRun(web, "1.1.0")
+	w.decide(state.Freeze("prod", w.act("holidays"), nil), state.AddRequest(in("prod"), w.requested("1.1.0")))
+	w.run()
+	w.rename([]string{"after: [dev], propose: manual, land: automerge", "after: [staging], propose: manual, land: automerge"})
+	w.run()
+	wantReason(t, w.run(), "prod", "up to date")
+	if own := w.state().At(in("prod")); own.Request == nil || own.EndedRequest != nil {
+		t.Fatalf("request: %+v, ended: %+v", own.Request, own.EndedRequest)
+	}
+	w.decide(state.Thaw("prod"), state.AddRequest(in("staging"), w.requested("1.1.0")))
+	w.run()
+	w.holds("staging", "1.1.0 1.0.0")
+	w.run()
+	w.holds("prod", "1.1.0 1.0.0")
+	if own := w.state().At(in("prod")); own.Request != nil || own.EndedRequest != nil {
+		t.Errorf("request: %+v, ended: %+v", own.Request, own.EndedRequest)
+	}
+	w.calm()
+}
+
 // A command in a comment requests what its pull request has, and its user gets a reply when that can no longer come.
 func TestCommands_promoteIsForThePullRequest(t *testing.T) {
 	t.Parallel()

@@ -72,7 +72,7 @@ func planTarget(in input.Target, coming arriving) promotion.Decision {
 	if d.Fulfilled == nil {
 		d.Fulfilled = in.Fulfilled
 	}
-	if d.Fulfilled == nil && d.Ended == nil && d.State == promotion.Same {
+	if d.Fulfilled == nil && d.Ended == nil && d.State == promotion.Same && !isBound(record.Request) {
 		d.Fulfilled = record.Request
 	}
 	if d.State == promotion.Same && len(in.Current.Refusals) > 0 {

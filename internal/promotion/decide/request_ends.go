@@ -15,6 +15,10 @@ import (
 // freezes as long as these versions can come, also if the sources have newer ones. When they can no longer come,
 // the request ends, and the target is decided about as without it.
 
+// isBound reports whether a request is for versions of the sources that a user saw. It is done when the target has them, not
+// when the target has what the sources have now: these may have other versions, because the config changed.
+func isBound(r *state.Request) bool { return r != nil && len(r.For) > 0 && len(r.With) == 0 }
+
 // requestEnds returns why the versions of a request can no longer come. The decision is the one with the request.
 // What is not known, such as what a registry does not answer, ends no request.
 func requestEnds(in input.Target, d promotion.Decision) (promotion.Reason, bool) {
