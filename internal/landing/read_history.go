@@ -104,7 +104,7 @@ func addNeed(o Observed, needs map[string]*historyNeed, target promotion.Target,
 // readable ends too early: first back to the time that is needed, then, if a current landing
 // is not found, as far as any may be.
 func (b branchHistory) readLandings(ctx context.Context, p prover, need *historyNeed) (map[promotion.Target]landings, error) {
-	read, err := readClaims(b.from.Objects, p.o, b.name, need.targets, need.since)
+	read, err := p.readClaims(b.name, need.targets, need.since)
 	if err != nil {
 		return nil, err
 	}
@@ -115,11 +115,15 @@ func (b branchHistory) readLandings(ctx context.Context, p prover, need *history
 		if err := b.from.Remote.Deepen(ctx, b.name, since); err != nil {
 			return nil, fmt.Errorf("deepen it: %w", err)
 		}
-		if read, err = readClaims(b.from.Objects, p.o, b.name, need.targets, since); err != nil {
+		if read, err = p.readClaims(b.name, need.targets, since); err != nil {
 			return nil, err
 		}
 	}
-	return p.verify(ctx, read.claims)
+	claims, err := p.withRenamed(ctx, read.claims, need.targets)
+	if err != nil {
+		return nil, err
+	}
+	return p.verify(ctx, claims)
 }
 
 // claim is what the trailers of a commit state about one target.
@@ -127,6 +131,33 @@ type claim struct {
 	promotion.Landed
 	commit    string
 	inherited bool // the trailers are those of a commit that it merged
+	renamed   bool // the trailers name another target: only files that prove it make it a landing
+}
+
+// renamedClaims returns the claims of a commit about targets that are not read, as claims about those that are: trailers
+// have the name that a target had then. With the config of now, no environment had another name.
+func (p prover) renamedClaims(claims []claim, targets map[promotion.Target]targetNeed) (renamed []claim) {
+	for _, c := range claims {
+		if _, own := targets[c.Target]; own { // see withRenamed
+			continue
+		}
+		if others := c.as(targets); len(others) > 0 && !p.hasConfigOfNow(c.commit) {
+			renamed = append(renamed, others...)
+		}
+	}
+	return renamed
+}
+
+// as returns a claim as one about each other target of its application.
+func (c claim) as(targets map[promotion.Target]targetNeed) (renamed []claim) {
+	for _, target := range sortedTargets(targets) {
+		if target != c.Target && target.Application == c.Application {
+			other := c
+			other.Target, other.renamed = target, true
+			renamed = append(renamed, other)
+		}
+	}
+	return renamed
 }
 
 // readableClaims are the claims about targets in the first-parent history of a branch.
@@ -138,9 +169,8 @@ type readableClaims struct {
 
 // readClaims reads as far back as each target needs. The dates of commits need not be in order,
 // so the oldest date until now decides.
-func readClaims(
-	objects repo.Commits, o Observed, branch string, targets map[promotion.Target]targetNeed, since time.Time,
-) (readableClaims, error) {
+func (p prover) readClaims(branch string, targets map[promotion.Target]targetNeed, since time.Time) (readableClaims, error) {
+	objects, o := p.from.Objects, p.o
 	var read readableClaims
 	missing := map[promotion.Target]bool{} // their current landings are needed
 	for target, need := range targets {
@@ -153,7 +183,8 @@ func readClaims(
 		if err != nil {
 			return read, err
 		}
-		for _, c := range claimsOf(objects, commit) {
+		claims := claimsOf(objects, commit)
+		for _, c := range claims {
 			need, wanted := targets[c.Target]
 			if !wanted || !missing[c.Target] && oldest.Before(need.since) {
 				continue
@@ -161,6 +192,11 @@ func readClaims(
 			read.claims = append(read.claims, c)
 			if missing[c.Target] && o.isCurrent(c.Target, c.Snapshot) {
 				delete(missing, c.Target)
+			}
+		}
+		for _, c := range p.renamedClaims(claims, targets) {
+			if missing[c.Target] || !oldest.Before(targets[c.Target].since) {
+				read.claims = append(read.claims, c)
 			}
 		}
 		if commit.Committer.When.Before(oldest) {

@@ -92,6 +92,7 @@ func (p prover) verify(ctx context.Context, claims []claim) (map[promotion.Targe
 		}
 		of := verified[c.Target]
 		switch {
+		case c.renamed && (!v.Proven || slices.ContainsFunc(of.found, func(l landing) bool { return l.Commit == c.commit })):
 		case v.Why != "" && len(of.falsified) < maxFalse:
 			of.falsified = append(of.falsified, promotion.FalseClaim(v.Why))
 		case v.Proven:
@@ -109,6 +110,23 @@ func (p prover) verify(ctx context.Context, claims []claim) (map[promotion.Targe
 		verified[c.Target] = of
 	}
 	return verified, nil
+}
+
+// withRenamed adds claims about other targets for those that the files of their target do not prove: two targets may have
+// swapped their names since.
+func (p prover) withRenamed(ctx context.Context, claims []claim, targets map[promotion.Target]targetNeed) ([]claim, error) {
+	verdicts, err := p.verdicts(ctx, claims)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]claim, 0, len(claims))
+	for _, c := range claims {
+		all = append(all, c)
+		if v, read := verdicts[claimKey(p.from.Past, c)]; read && !c.renamed && !v.Proven {
+			all = append(all, c.as(targets)...)
+		}
+	}
+	return all, nil
 }
 
 // verdicts returns the verdicts about claims by key. What is not remembered is read, as far

@@ -158,6 +158,42 @@ func TestDecisions_aCloseIsNotEscapedByRenaming(t *testing.T) {
 	}
 }
 
+// A version that a user reverted in Git stays out of its files under another name of their environment, until a
+// user allows it again.
+func TestDecisions_aRevertIsNotEscapedByRenaming(t *testing.T) {
+	t.Parallel()
+	for name, story := range map[string]struct {
+		config []string
+		of     string // the environment that has prod's files now
+	}{
+		"environment": {[]string{"  prod:", "  production:"}, "production"},
+		"dummy": {
+			[]string{"  prod:", "  prod: {paths: [\"none/{application}.txt\"], propose: never}\n  production:"}, "production",
+		},
+		"swap": {[]string{"  staging:", "  prod:", "  prod:", "  staging:", "[staging]", "[prod]"}, "staging"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, strings.ReplaceAll(strings.ReplaceAll(threeEnvironments, "after: [dev]}", "after: [dev], land: push}"), "automerge", "push"))
+			w.pushAndRun(web, "1.1.0")
+			w.holds("prod", "1.1.0 1.0.0")
+			w.Clock.Add(time.Minute)
+			w.byHand("main", "prod", line(web, "1.1.0"), line(web, "1.0.0"))
+			wantReason(t, w.run(), "prod", "was here before and was reverted")
+			w.rename(story.config)
+			w.Clock.Add(time.Minute)
+			wantReason(t, w.run(), story.of, "was here before and was reverted")
+			w.holds("prod", "1.0.0 1.0.0")
+			w.calm()
+			w.Clock.Add(time.Minute)
+			allowed := map[string]string{"web": web + ":1.1.0@" + reconciletest.Digest("web 1.1.0")}
+			w.decide(state.Unreject(in(story.of), state.Unrejection{Act: w.act(""), Images: allowed}))
+			w.run()
+			w.holds("prod", "1.1.0 1.0.0")
+		})
+	}
+}
+
 // A request and a rollback never move to another name.
 func TestDecisions_requestsDoNotMove(t *testing.T) {
 	t.Parallel()
