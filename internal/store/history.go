@@ -78,6 +78,9 @@ const (
 	EventFailed    = "failed"   // a landed snapshot was unhealthy for the timeout
 	EventReverted  = "reverted" // a user went back behind a landed snapshot
 
+	// EventEnded is that a request ended without a promotion, because its versions can no longer come.
+	EventEnded = "ended"
+
 	// EventAfterLanding is that a request to a GitOps engine after a landing failed.
 	EventAfterLanding = "afterLanding"
 )

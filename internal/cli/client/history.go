@@ -38,8 +38,8 @@ func NewHistory(system console.System) *cobra.Command {
 		Use:   "history",
 		Short: "Show what was promoted, when, by which user, and why",
 		Long: `history shows what promoter did and observed, newest first: pull requests opened, refreshed,
-closed, and merged, what landed, whether it is healthy, failed, or was reverted, and user
-decisions. Times are UTC.
+closed, and merged, what landed, whether it is healthy, failed, or was reverted, user decisions,
+and requests that ended because their versions can no longer come. Times are UTC.
 
 It queries the running service as 'promoter status' does. Without a server file, or with
 --direct, it reads the repositories: what landed, from the commit trailers on the environments'
@@ -253,7 +253,7 @@ func actionColor(act string) string {
 	switch verb.Verb(act) {
 	case "pushed", "merged", "landed", "healthy":
 		return render.ColorGreen
-	case verb.Reject, verb.Rollback, "closed", "failed", "reverted":
+	case verb.Reject, verb.Rollback, "closed", "failed", "reverted", "ended":
 		return render.ColorRed
 	case verb.Hold, verb.Freeze:
 		return render.ColorYellow

@@ -221,7 +221,12 @@ func (w eventWriter) userDecisions(decisions state.State) []store.Event {
 			add(verb.Unreject, u.Act, func(e *store.Event) { e.Versions = parseVersions(u.Images) })
 		}
 		if request := record.Request; request != nil {
-			add(verb.Promote, request.Act, func(e *store.Event) { e.Snapshot = request.Snapshot })
+			add(verb.Promote, request.Act, func(e *store.Event) {
+				e.Snapshot, e.Versions = request.Snapshot, parseVersions(request.For)
+			})
+		}
+		if ended := record.EndedRequest; ended != nil {
+			all = append(all, w.ended(promotion.Target(target), *ended))
 		}
 		if rollback := record.Rollback; rollback != nil {
 			add(verb.Rollback, rollback.Act, func(e *store.Event) { e.Versions = parseVersions(rollback.Images) })
@@ -233,6 +238,15 @@ func (w eventWriter) userDecisions(decisions state.State) []store.Event {
 		}
 	}
 	return all
+}
+
+// ended is a request whose versions can no longer come.
+func (w eventWriter) ended(target promotion.Target, request state.EndedRequest) store.Event {
+	e := w.event(target, store.EventEnded, request.Ended)
+	e.Versions = parseVersions(request.For)
+	e.Attribution = store.Attribution{RequestedBy: request.By.Login, Reason: request.Reason}
+	e.Rule, e.Message = string(promotion.RuleRequestEnded), request.Why
+	return e
 }
 
 // parseVersions parses the versions of a decision, repository:tag@digest by component, in

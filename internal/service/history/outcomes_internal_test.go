@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/health"
+	"promoter/internal/identity"
 	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/promotiontest"
@@ -53,6 +54,32 @@ func TestOutcomes(t *testing.T) {
 	}
 	if diff := cmp.Diff(first, text(noon.Add(time.Hour))); diff != "" || len(first) != len(want) {
 		t.Errorf("again (-want +got):\n%s", diff)
+	}
+}
+
+// A request whose versions can no longer come is a row with the reason, the same one each time.
+func TestObserved_showsRequestsThatEnded(t *testing.T) {
+	t.Parallel()
+	target := state.Target{Environment: "prod", Application: "shop"}
+	ann := identity.User{Host: "forge.example", Login: "ann"}
+	request := state.Request{Act: state.Act{By: ann, At: noon, Reason: "for the fair"}, For: map[string]string{"web": "quay.io/acme/web:1.1.0"}}
+	waiting, _ := state.State{}.Apply(state.AddRequest(target, request))
+	over, _ := waiting.Apply(state.EndRequest(target, request, "dev has web 1.2.0", noon.Add(time.Hour)))
+	w := eventWriter{key: "k", name: "n", now: noon.Add(2 * time.Hour)}
+	all := w.observed(outcome.Report{UserDecisions: []state.State{waiting, over, over}}, nil)
+	if len(all) != 2 {
+		t.Fatalf("events: %+v", all)
+	}
+	if asked := all[0]; asked.Action != "promote" || asked.User != "ann" || len(asked.Versions) != 1 || asked.Versions[0].Tag != "1.1.0" {
+		t.Errorf("the request: %+v", asked)
+	}
+	want := store.Event{
+		Repository: "k", Name: "n", Environment: "prod", Application: "shop", Action: store.EventEnded, At: noon.Add(time.Hour),
+		Versions: all[0].Versions, Attribution: store.Attribution{RequestedBy: "ann", Reason: "for the fair"},
+		Rule: string(promotion.RuleRequestEnded), Message: "dev has web 1.2.0",
+	}
+	if diff := cmp.Diff(want, all[1]); diff != "" {
+		t.Errorf("the end (-want +got):\n%s", diff)
 	}
 }
 
