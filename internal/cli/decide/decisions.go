@@ -35,6 +35,9 @@ It reads the branch promoter/_state of the repositories of --repo, or of the ser
 request that a user closed is a rejection with its number. A snapshot that a pipeline posted is a
 requested promotion with its name.
 
+A decision whose target is gone has what it stops now, and how to end it. With --env and --app,
+decisions that stop the target under another name are listed as well.
+
 Versions that a user reverted in Git are not listed: 'promoter explain' shows them.
 
 Exit codes: 0 success; 1 a repository could not be read.`,
@@ -132,20 +135,21 @@ func (d inEffectJSON) renamed(s state.State) inEffectJSON {
 	return d
 }
 
-// decisionsInEffect returns the decisions about selected targets.
+// decisionsInEffect returns the decisions about selected targets, and those that stop them under another name.
 func decisionsInEffect(results []app.Result, now time.Time, selected func(state.Target) bool) decisionsJSON {
 	out := decisionsJSON{Schema: decisionsSchema, Decisions: []inEffectJSON{}}
 	for _, result := range results {
 		for _, decisions := range result.Report.UserDecisions {
 			for _, target := range decisions.Targets() {
-				if !selected(target) {
-					continue
-				}
 				for _, one := range inEffect(decisions.At(target), now) {
 					one.Repository = result.Repository
 					one.Environment = target.Environment
 					one.Application = target.Application
-					out.Decisions = append(out.Decisions, one.renamed(decisions))
+					one = one.renamed(decisions)
+					stops := func(other elsewhereJSON) bool { return selected(state.Target(other)) }
+					if selected(target) || slices.ContainsFunc(one.Elsewhere, stops) {
+						out.Decisions = append(out.Decisions, one)
+					}
 				}
 			}
 		}
@@ -235,14 +239,17 @@ func (d inEffectJSON) details() string {
 		text += " (" + d.Reason + ")"
 	}
 	if d.Gone {
-		text += "; not in the config or the files now"
+		text += "; its target is gone"
 	}
 	var names []string
 	for _, one := range d.Elsewhere {
 		names = append(names, promotion.Target(one).Name())
 	}
-	if len(names) > 0 {
+	switch {
+	case len(names) > 0:
 		text += "; stops " + fault.List(names)
+	case d.Gone:
+		text += "; stops nothing now"
 	}
 	if d.Fix != "" {
 		text += "; " + d.Fix

@@ -92,6 +92,7 @@ func runExplain(command *cobra.Command, flags *explainFlags, environment string,
 		return fmt.Errorf("print the explanation: %w", err)
 	}
 	render.PrintFailures(system.Err, results, flags.targets.Output)
+	render.PrintGone(system.Err, results)
 	return console.ExitOf(results)
 }
 

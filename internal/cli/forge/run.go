@@ -72,6 +72,7 @@ func runRun(command *cobra.Command, flags *flag.Targets, color string, dryRun bo
 		return fmt.Errorf("print what was done: %w", err)
 	}
 	render.PrintFailures(system.Err, results, flags.Output)
+	render.PrintGone(system.Err, results)
 	render.PrintRunSummary(system.Err, results, dryRun)
 	if command.Context().Err() != nil {
 		render.PrintMessage(system.Err, "run it again: it continues where it stopped")

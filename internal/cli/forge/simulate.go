@@ -137,6 +137,7 @@ func runSimulate(command *cobra.Command, flags *simulateFlags, system console.Sy
 		return fmt.Errorf("print the simulation: %w", err)
 	}
 	render.PrintFailures(system.Err, results, flags.targets.Output)
+	render.PrintGone(system.Err, results)
 	return console.ExitOf(results)
 }
 

@@ -46,17 +46,25 @@ func PrintFailures(w io.Writer, results []app.Result, output string) {
 				PrintMessage(w, "%s: %s: %s", name, partial.What, oneLine(partial.Err))
 			}
 		}
-		if n := len(result.Report.UserDecisions); n > 0 {
-			for _, gone := range promotion.GoneDecisions(result.Report.UserDecisions[n-1]) {
-				PrintMessage(w, "%s: %s: %s", name, gone, gone.Fix())
-			}
-		}
 		if output != "text" {
 			printFailedTargets(w, name, result.Report)
 		}
 	}
 	if len(unfinished) > 0 {
 		PrintMessage(w, "not finished: %s", fault.List(unfinished))
+	}
+}
+
+// PrintGone prints a line for each decision whose target is gone, with what it stops now, and how a user ends it.
+func PrintGone(w io.Writer, results []app.Result) {
+	for i := range results {
+		read := results[i].Report.UserDecisions
+		if len(read) == 0 {
+			continue
+		}
+		for _, gone := range promotion.GoneDecisions(read[len(read)-1]) {
+			PrintMessage(w, "%s: %s: %s", results[i].Repository, gone, gone.Fix())
+		}
 	}
 }
 
