@@ -86,6 +86,8 @@ type TargetHold struct {
 	Reason string    `json:"reason,omitempty"`
 	Until  time.Time `json:"until,omitzero"`
 	Scope  string    `json:"scope"` // what is held: a target, an environment, or the repository
+	// Applies is why a decision about another name applies here; empty: it is about this name.
+	Applies string `json:"applies,omitempty"`
 }
 
 // The kinds of a TargetHold.

@@ -500,7 +500,7 @@ func TestPages_escapeHostileTexts(t *testing.T) {
 		Current: versions(hostile + ":" + hostile), Wanted: versions(hostile + ":" + hostile + "2"), After: []string{hostile}, Branch: hostile, Paths: []string{hostile},
 		Detail: store.TargetDetail{
 			Notes: []string{hostile}, Left: []string{hostile}, ApprovedBy: []string{hostile}, Health: &store.TargetHealth{Status: hostile, Message: hostile},
-			Hold: &store.TargetHold{Kind: hostile, By: hostile, Reason: hostile, Scope: hostile}, Conditions: []promotion.Condition{{Name: hostile, State: hostile, Reason: hostile, Value: hostile}},
+			Hold: &store.TargetHold{Kind: hostile, By: hostile, Reason: hostile, Scope: hostile, Applies: hostile}, Conditions: []promotion.Condition{{Name: hostile, State: hostile, Reason: hostile, Value: hostile}},
 		},
 	}})
 	w.reader.events = []api.Event{{At: noon, Environment: hostile, Application: hostile, Repository: hostile, Action: hostile, By: hostile, Reason: &view.Reason{Message: hostile}, PullRequest: &view.PullRequest{Number: 1, URL: "javascript:alert(4)"}, Versions: []api.Version{{Component: hostile, Tag: hostile}}}}

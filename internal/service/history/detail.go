@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"promoter/internal/config"
@@ -67,6 +68,11 @@ func holdOf(target promotion.Target, decisions state.State, now time.Time) *stor
 		return nil
 	}
 	hold := &store.TargetHold{By: held.By.Login, At: held.At, Reason: held.Reason, Scope: held.Target.String()}
+	decided := "held"
+	if held.Freeze {
+		decided = "frozen"
+	}
+	hold.Applies = strings.TrimPrefix(promotion.AppliesText(decided, held.Applies, state.Target(target)), "; ")
 	if held.Until != nil {
 		hold.Until = *held.Until
 	}
