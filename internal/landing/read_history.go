@@ -47,6 +47,9 @@ func historyNeeds(o Observed) map[string]*historyNeed {
 		if asked || o.Promotion.Config.Settings(target.Environment, target.Application).Health != nil {
 			addNeed(o, needs, target, recentHistory, true)
 		}
+		if request := o.Promotion.State.At(state.Target(target)).Request; request != nil && len(request.With) > 0 {
+			addNeed(o, needs, target, recentHistory, request.Posted != "") // it must not bring back what was reverted, or was there
+		}
 		parents := o.Promotion.ParentsOf(target)
 		for _, parent := range parents {
 			from := promotion.Target{Environment: parent.Environment, Application: target.Application}
@@ -57,9 +60,6 @@ func historyNeeds(o Observed) map[string]*historyNeed {
 		}
 		if len(parents) > 0 {
 			continue
-		}
-		if request := o.Promotion.State.At(state.Target(target)).Request; request != nil && request.Posted != "" {
-			addNeed(o, needs, target, recentHistory, true) // it must not bring back what was there
 		}
 		for _, reference := range current.References {
 			available := o.Promotion.Available[reference.Component]

@@ -115,6 +115,24 @@ func TestRequest_outlivesAChangeOfParents(t *testing.T) {
 	w.calm()
 }
 
+// A version that a user reverted in Git is not brought back by a request that names it, also where the parents have
+// what the target has.
+func TestRequest_bringsBackNothingThatWasReverted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.ReplaceAll(prodOnRequest, "propose: manual, land: automerge", "land: push"))
+	w.pushAndRun(web, "1.1.0")
+	w.holds("prod", "1.1.0 1.0.0")
+	w.Clock.Add(time.Minute)
+	w.byHand("main", "dev", line(web, "1.1.0"), line(web, "1.0.0"))
+	w.byHand("main", "prod", line(web, "1.1.0"), line(web, "1.0.0"))
+	w.run()
+	w.Clock.Add(time.Minute)
+	w.decide(state.AddRequest(in("prod"), state.Request{Act: w.act("for the fair"), With: []string{line(web, "1.1.0")}}))
+	wantReason(t, w.run(), "prod", "was here before and was reverted")
+	w.holds("prod", "1.0.0 1.0.0")
+	w.calm()
+}
+
 // A command in a comment requests what its pull request has, and its user gets a reply when that can no longer come.
 func TestCommands_promoteIsForThePullRequest(t *testing.T) {
 	t.Parallel()
