@@ -26,16 +26,21 @@ func revert(s *story) {
 	s.log("a user reverts %s in %s", now[i], target)
 	if madeByPromoter(s, target, now[i]) {
 		s.refused[target][now[i]] = true
+		s.byRevert[target+" "+now[i]] = true
 	}
 	replace(s, target, now[i], older)
 	acceptUserChange(s)
 }
 
-// madeByPromoter reports whether promoter landed a reference, by its trailers.
+// madeByPromoter reports whether promoter landed a reference in the file that a target has now, by its trailers.
 func madeByPromoter(s *story, target, reference string) bool {
+	file := s.fileOf(target, s.Store.Files(s.head(branchOf(s, target))))
 	for _, commit := range line(s.Store, s.head(branchOf(s, target)), "") {
+		if s.fileOf(target, s.Store.Files(commit.ID)) != file {
+			return false
+		}
 		for _, landed := range promotion.ReadTrailers(commit.Trailers) {
-			if state.Target(landed.Target) != s.targetOf(target) {
+			if !slices.Contains(slices.Collect(everAt(s, target)), state.Target(landed.Target)) {
 				continue
 			}
 			for _, pinned := range landed.Snapshot {

@@ -47,7 +47,7 @@ func (s shape) config(random *rand.Rand) string {
 		parents = w.one(parents, parents+", "+w.conditions("canary", ""), parents+", "+w.conditions("canary", ""), w.conditions("canary", ""))
 	}
 	keys := []string{"after: {" + parents + "}", w.gates("windows", "checks", "approvals", "hold")}
-	switch propose := w.one("", "", "", "", "", "propose: manual", "propose: manual", "propose: never"); propose {
+	switch propose := w.one("", "", "", "", "propose: manual", "propose: manual", "propose: manual", "propose: never"); propose {
 	case "":
 		keys = append(keys, prodHealth, w.newer())
 	case "propose: manual":

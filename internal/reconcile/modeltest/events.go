@@ -39,9 +39,9 @@ func eventsOf(s *story) []event {
 		may(8, (*story).release), may(1, moveBack), may(1, registryDown), may(2, (*story).wait),
 		may(4, (*story).run), may(3, crash), may(2, race), may(1, clockSkew), may(2, failingForge), may(4, interleave),
 		may(2, loseResponse, world.Lose), may(2, failRequest, world.Fail), may(1, (*story).limit, world.Limit),
-		may(1, revert), may(1, moveBase), may(1, forgeTrailers), may(1, writeUnselected), may(1, writeReleased), may(1, changeConfig), may(1, (*story).rename, world.Rename), may(1, renameEnvironment), may(1, moveFolder, s.Rewrite),
+		may(1, revert), may(3, interrupt), may(1, moveBase), may(1, forgeTrailers), may(1, writeUnselected), may(1, writeReleased), may(1, changeConfig), may(1, (*story).rename, world.Rename), may(1, renameEnvironment), may(1, moveFolder, s.Rewrite),
 
-		may(1, holdOrResume), may(1, decidePattern), may(1, unreject), may(1, requestPromotion), may(2, requestSeen), may(1, hotfix), may(1, freeze), may(1, rollback), may(1, rollbackDownstream), may(1, reject),
+		may(1, holdOrResume), may(1, decidePattern), may(1, unreject), may(1, requestPromotion), may(3, requestSeen), may(1, hotfix), may(1, freeze), may(1, rollback), may(1, rollbackDownstream), may(1, reject),
 		may(10, reportHealth), may(1, runBlind), may(1, loseDatabase), may(1, signLate), may(1, signaturesDown),
 		may(4, catchUp), may(1, loseMirrored), may(1, deleteImage), may(1, rebuild), may(6, moveStable), may(1, post), may(1, holdFile),
 		may(8, reportSmoke, people.Status),

@@ -2,6 +2,7 @@ package modeltest
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"promoter/internal/repo"
@@ -24,6 +25,43 @@ func noteArrivals(s *story) {
 		}
 	}
 	s.noted = now
+}
+
+// interrupt takes a version out of a target that others soak for, and brings it back after a while: a revert, and the
+// revert of the revert.
+func interrupt(s *story) {
+	required := requiredIn(s, func(p parent) bool { return p.Soak > 0 })
+	if len(required) == 0 {
+		s.skip()
+		return
+	}
+	target := oneOf(s.random, required...)
+	acceptCurrent(s)
+	now := currentReferences(s, target)
+	i := s.random.IntN(len(now))
+	repository, _, _ := strings.Cut(now[i], ":")
+	older := reference(repository, "1.0.0")
+	if s.minorOf[now[i]] <= 0 {
+		s.skip()
+		return
+	}
+	s.log("a user reverts %s in %s for a while", now[i], target)
+	replace(s, target, now[i], older)
+	acceptUserChange(s)
+	s.Clock.Add(time.Duration(40+s.random.IntN(50)) * time.Minute)
+	if s.random.IntN(2) == 0 {
+		s.check()
+		s.readState()
+		s.run()
+		s.check()
+	}
+	acceptCurrent(s)
+	if slices.Contains(currentReferences(s, target), older) {
+		s.log("and brings it back")
+		delete(s.refused[target], now[i]) // the later act counts
+		replace(s, target, older, now[i])
+	}
+	acceptUserChange(s)
 }
 
 // checkSoaked checks that references that a target got were in a parent for its soak, without interruption.

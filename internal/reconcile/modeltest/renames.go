@@ -151,7 +151,12 @@ func renameIn(s *story, name, folder bool) {
 			}
 		}
 	}
-	if folder {
+	if folder { // in other files, a revert in Git cannot be found
+		for _, target := range targets() {
+			if strings.HasPrefix(target, environment+"/") {
+				maps.DeleteFunc(s.refused[target], func(reference string, _ bool) bool { return s.byRevert[target+" "+reference] })
+			}
+		}
 		s.names.folders[environment] = append(s.names.folders[environment], fmt.Sprintf("%s-%d", environment, len(s.names.folders[environment])+1))
 	}
 	now, text := s.names.folder(environment), s.configNow()

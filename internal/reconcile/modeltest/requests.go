@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"promoter/internal/config/setting"
 	"promoter/internal/scm/scmtest"
@@ -15,7 +16,8 @@ import (
 func requestSeen(s *story) {
 	target := oneOf(s.random, "prod/shop", "prod/shop", "prod/cart", "staging/shop")
 	parents := parentsOf(s, s.configured, target)
-	if len(parents) == 0 {
+	settings, _ := settingsOf(s, s.configured, target)
+	if len(parents) == 0 || settings.Propose != setting.ProposeManual && s.random.IntN(3) > 0 {
 		s.skip()
 		return
 	}
@@ -45,7 +47,13 @@ func requestSeen(s *story) {
 	if s.random.IntN(4) == 0 {
 		request.By.Login = scmtest.Bob
 	}
-	s.record("request "+strings.Join(slices.Sorted(maps.Values(request.For)), ", ")+" for "+target, state.AddRequest(s.targetOf(target), request))
+	of := s.targetOf(target)
+	changes, text := []state.Change{state.AddRequest(of, request)}, ""
+	if s.random.IntN(2) == 0 { // so that it waits while newer versions come
+		until := s.Clock.Now().Add(time.Duration(10+s.random.IntN(40)) * time.Minute)
+		changes, text = append(changes, state.Freeze(of.Environment, s.act(), &until)), ", which is frozen"
+	}
+	s.record("request "+strings.Join(slices.Sorted(maps.Values(request.For)), ", ")+" for "+target+text, changes...)
 }
 
 // isFor reports whether references are exactly what a request is for, of the components that it names.

@@ -78,6 +78,7 @@ type story struct {
 	smoked          map[string]bool            // commits for which smoke ever passed
 	rows            map[string]int             // of the table choices, how often decisions had each
 	unanswered      bool                       // a registry did not answer in this step
+	byRevert        map[string]bool            // what of refused was reverted in Git, by target and reference
 	openAgain       map[int]bool               // pull requests that a user reopened last
 	dropping        bool                       // the story itself ends requests
 	botCloses       map[string]int             // how often a bot closed what would bring a reference, by target and reference
@@ -101,7 +102,7 @@ func newStory(t *testing.T, world func(*testing.T, *rand.Rand, map[string]string
 		evidence: reconciletest.NewEvidence(), healthy: map[string][]health.Report{}, failures: map[string][]*failure{},
 		signed: map[string]bool{}, checkedHeads: map[string]bool{}, bypassing: map[string]bool{},
 		configs: map[string]*config.Config{}, copied: map[string]bool{}, deleted: map[string]bool{}, rebuilt: map[string]string{}, releasedAt: map[string]time.Time{},
-		stable: map[string]bool{}, smoked: map[string]bool{}, rows: map[string]int{}, arrived: map[string]arrival{}, botCloses: map[string]int{}, openAgain: map[int]bool{},
+		stable: map[string]bool{}, smoked: map[string]bool{}, rows: map[string]int{}, arrived: map[string]arrival{}, botCloses: map[string]int{}, byRevert: map[string]bool{}, openAgain: map[int]bool{},
 		minorOf: map[string]int{reference(web, "1.0.0"): 0, reference(worker, "1.0.0"): 0},
 	}
 	s.shape = shape{
@@ -276,7 +277,7 @@ func checkProgress(s *story) {
 	}
 	s.readState()
 	for _, target := range targets() {
-		if request := s.stored.At(s.targetOf(target)).Request; request != nil { // it may be for what is not signed
+		if request := s.stored.At(s.targetOf(target)).Request; request != nil && len(request.For) == 0 { // it may be for what is not signed
 			changes = append(changes, state.RemoveRequest(s.targetOf(target), *request))
 		}
 	}
