@@ -96,7 +96,7 @@ func (c *Checkout) endOverruled(
 				}
 			}
 			unproven := func(head string) bool { return !b.isFrom(clone, head) }
-			if len(images) > 0 && len(rejection.Heads) > 0 && !slices.ContainsFunc(rejection.Heads, unproven) {
+			if len(images) > 0 && len(rejection.Saw()) > 0 && !slices.ContainsFunc(rejection.Saw(), unproven) {
 				decided = state.Overruled(target, rejection, images)(decided)
 			}
 		}

@@ -71,6 +71,7 @@ type Step struct {
 	Next     image.Version // what is decided to come; the zero value: nothing
 	Open     int           // the number of the pull request with it; 0: none
 	Blocker  *Blocker      // what Next waits for; nil: nothing
+	Rejected string        // that users rejected the version that is here; empty: they did not
 }
 
 // Paths returns the paths of all components of a target, by name.
@@ -156,6 +157,11 @@ func stepOf(f Facts, target promotion.Target, component string) Step {
 		return s
 	}
 	s.State = d.State
+	for _, note := range d.Notes {
+		if note.Rule == promotion.RuleRejected && strings.HasPrefix(note.Message, component+" ") {
+			s.Rejected = note.Message
+		}
+	}
 	move, moves := promotion.MoveOf(d.Moves, component)
 	if moves {
 		s.Next = move.To
@@ -393,6 +399,9 @@ func (p Path) Lines() []string {
 	lines = append(lines, text)
 	for _, s := range p.Steps {
 		text := p.Component + " in " + s.Environment + ": " + cmp.Or(s.label(), "no version") + s.since()
+		if s.Rejected != "" {
+			text += "; " + s.Rejected
+		}
 		if !none(s.Next) {
 			text += "; " + promotion.Label(s.Next) + " comes next" + s.at()
 		}

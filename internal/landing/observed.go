@@ -61,6 +61,14 @@ func (o Observed) rejects(target promotion.Target, snapshot promotion.Snapshot) 
 	return false
 }
 
+// hasRejected reports whether the files of a target have a version that users rejected there: who brought it is shown.
+func (o Observed) hasRejected(target promotion.Target) bool {
+	return slices.ContainsFunc(o.Promotion.Targets[target].References, func(r edit.Reference) bool {
+		_, rejected := o.Promotion.State.Rejected(state.Target(target), r.Repository, r.Version())
+		return rejected
+	})
+}
+
 // leftUpstream reports whether an environment that a target follows is leaving a version of a snapshot.
 func (o Observed) leftUpstream(target promotion.Target, snapshot promotion.Snapshot) bool {
 	return slices.ContainsFunc(o.Promotion.LeavingUpstream(target), func(left promotion.Leaving) bool {

@@ -44,7 +44,7 @@ func historyNeeds(o Observed) map[string]*historyNeed {
 			addNeed(o, needs, target, maxHistory, true)
 		}
 		asked := o.Asked != nil && o.Asked(target)
-		if asked || o.Promotion.Config.Settings(target.Environment, target.Application).Health != nil {
+		if asked || o.hasRejected(target) || o.Promotion.Config.Settings(target.Environment, target.Application).Health != nil {
 			addNeed(o, needs, target, recentHistory, true)
 		}
 		if request := o.Promotion.State.At(state.Target(target)).Request; request != nil && len(request.With) > 0 {

@@ -2,6 +2,7 @@ package landing
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -24,14 +25,14 @@ func (t targetReader) reverted(ctx context.Context, found []promotion.Landing) (
 		})
 		for _, component := range gone {
 			pinned := l.Snapshot[component]
-			at := t.o.Promotion.State.UnrejectedAt(state.Target(t.target), pinned.Repository, pinned.Version)
-			if _, read := allowed[at]; !read && !at.IsZero() {
+			act := t.o.Promotion.State.Unrejected(state.Target(t.target), pinned.Repository, pinned.Version)
+			if _, read := allowed[act.At]; !read && !act.At.IsZero() {
 				var err error
-				if allowed[at], err = t.atUnreject(ctx, at); err != nil {
+				if allowed[act.At], err = t.atUnreject(ctx, act); err != nil {
 					return nil, err
 				}
 			}
-			if then := allowed[at]; then != nil && then.forgets(l, component) {
+			if then := allowed[act.At]; then != nil && then.forgets(l, component) {
 				continue
 			}
 			gone := promotion.Reversion{Component: component, Version: l.Snapshot[component].Version, Commit: l.Commit}
@@ -60,15 +61,63 @@ func (r Reader) RevertedMerge(
 // of a later time has a wrong one.
 const maxSkew = time.Hour
 
-// atUnreject is the target at the time when a user allowed versions again. Any user can set the time of a
-// commit, so there may be two commits that had been the last one.
+// atUnreject is the target at the time when a user allowed versions again. If the heads that the decision saw are not
+// recorded, such as for a command in a comment, the times of commits decide, which any user can set: there may be two
+// commits that had been the last one.
 type atUnreject struct {
 	allowed time.Time
 	before  map[string]bool // the commits that were there for certain
+	since   map[string]bool // the commits that came later for certain
+	lost    bool            // the branch does not contain what the decision saw: the order is not provable
 	files   []promotion.Current
 }
 
-func (t targetReader) atUnreject(ctx context.Context, allowed time.Time) (*atUnreject, error) {
+func (t targetReader) atUnreject(ctx context.Context, act state.Act) (*atUnreject, error) {
+	if act.Location == nil {
+		return t.atUnrejectByTime(ctx, act.At)
+	}
+	branch := t.o.Promotion.BaseOf(t.target)
+	recorded := branch
+	if branch == t.o.Promotion.DefaultBranch {
+		recorded = ""
+	}
+	head := act.Location.Heads[recorded]
+	if head == "" {
+		return t.atUnrejectByTime(ctx, act.At)
+	}
+	then := &atUnreject{allowed: act.At, before: map[string]bool{}, since: map[string]bool{}}
+	if tip := t.head(); head != tip {
+		contained, err := t.from.Follows(ctx, branch, tip, head, act.At)
+		if then.lost = !contained; err != nil || then.lost {
+			return then, err
+		}
+		if then.since, err = firstParents(t.from.Objects, tip); err != nil {
+			return then, err
+		}
+	}
+	var err error
+	if then.before, err = firstParents(t.from.Objects, head); err != nil {
+		return then, err
+	}
+	maps.DeleteFunc(then.since, func(id string, _ bool) bool { return then.before[id] })
+	files, err := t.from.Past.At(ctx, t.target, head)
+	then.files = []promotion.Current{files}
+	return then, err
+}
+
+// firstParents returns the newest commits of a head.
+func firstParents(objects repo.Commits, head string) (map[string]bool, error) {
+	ids := map[string]bool{}
+	for commit, err := range repo.FirstParents(objects, head, maxCommits) {
+		if err != nil {
+			return nil, err
+		}
+		ids[commit.ID] = true
+	}
+	return ids, nil
+}
+
+func (t targetReader) atUnrejectByTime(ctx context.Context, allowed time.Time) (*atUnreject, error) {
 	var ids []string
 	newest := -1 // the newest that claims to be from before
 	certain := 0 // from here on, all were there: no older one claims to be from later
@@ -105,14 +154,14 @@ func (t targetReader) atUnreject(ctx context.Context, allowed time.Time) (*atUnr
 	return then, nil
 }
 
-// forgets reports whether a version had landed, and was gone, when it was allowed again. A
-// time of the forge is preferred.
+// forgets reports whether a version had landed, and was gone, when it was allowed again. What the decision
+// saw proves that, else a time of the forge is preferred.
 func (r atUnreject) forgets(l promotion.Landing, component string) bool {
 	landed := r.before[l.Commit]
-	if !l.At.IsZero() {
+	if known := r.since != nil && (landed || r.since[l.Commit]); !known && !l.At.IsZero() {
 		landed = !l.At.After(r.allowed)
 	}
-	return landed && !slices.ContainsFunc(r.files, func(files promotion.Current) bool {
+	return landed && !r.lost && !slices.ContainsFunc(r.files, func(files promotion.Current) bool {
 		return ContainsVersion(files, component, promotion.Pinned{Version: l.Snapshot[component].Version})
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/glob"
 	"promoter/internal/state"
@@ -72,12 +71,38 @@ func Locations(o Observation, records []state.Target, heads map[string]string) m
 	return found
 }
 
+// Saw returns the heads of all branches as a decision records them, by branch as in state.Location. An environment
+// whose branch must be among them comes first; empty: none must.
+func Saw(o Observation, heads map[string]string, environment string) map[string]string {
+	saw := map[string]string{}
+	add := func(branch string) {
+		recorded := branch
+		if branch == o.DefaultBranch {
+			recorded = ""
+		}
+		if head := heads[branch]; head != "" && len(saw) < state.MaxLocations {
+			saw[recorded] = head
+		}
+	}
+	add(o.DefaultBranch) // which has the config
+	if first, known := o.Config.Environment(environment); known {
+		add(o.BranchOf(*first))
+	}
+	for _, e := range o.Config.Environments {
+		add(o.BranchOf(e))
+	}
+	return saw
+}
+
 func (ix fileIndex) location(of state.Target, heads map[string]string) (state.Location, bool) {
+	if of.Environment == state.All {
+		return state.Location{Heads: Saw(ix.o, heads, "")}, true
+	}
 	environment, known := ix.o.Config.Environment(of.Environment)
 	if !known {
 		return state.Location{}, false
 	}
-	location := state.Location{Branch: ix.branches[of.Environment], Heads: map[string]string{}}
+	location := state.Location{Branch: ix.branches[of.Environment], Heads: Saw(ix.o, heads, of.Environment)}
 	if of.Application == state.All {
 		location.Paths = environment.Paths
 		if len(location.Paths) == 0 || len(location.Paths) > state.MaxLocations {
@@ -88,14 +113,6 @@ func (ix fileIndex) location(of state.Target, heads map[string]string) (state.Lo
 	}
 	if slices.ContainsFunc(ix.covered(location), func(t Target) bool { return !names(of, t) }) {
 		location.Images = ix.imagesOf(of)
-	}
-	if head := heads[ix.o.DefaultBranch]; head != "" { // which has the config
-		location.Heads[""] = head
-	}
-	for _, e := range slices.Concat([]config.Environment{*environment}, ix.o.Config.Environments) {
-		if head := heads[ix.o.BranchOf(e)]; head != "" && len(location.Heads) < state.MaxLocations {
-			location.Heads[ix.branches[e.Name]] = head
-		}
 	}
 	return location, true
 }

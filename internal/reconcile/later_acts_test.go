@@ -2,11 +2,14 @@ package reconcile_test
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"promoter/internal/promotion"
 	"promoter/internal/reconcile"
+	"promoter/internal/reconcile/outcome"
 	"promoter/internal/reconcile/reconciletest"
 	"promoter/internal/state"
 )
@@ -30,11 +33,16 @@ func (w *world) rejections(environment string) int {
 // record returns what the state branch has about shop in an environment.
 func (w *world) record(environment string) state.Record {
 	w.t.Helper()
+	return w.recordOf(in(environment))
+}
+
+func (w *world) recordOf(target state.Target) state.Record {
+	w.t.Helper()
 	branch, err := w.Reconciler().Clients.StateBranch().Read(w.t.Context(), w.Git.Branch(state.Branch), nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return branch.Counts.At(in(environment))
+	return branch.Counts.At(target)
 }
 
 func TestReconcile_reopenedPullRequestStaysOpen(t *testing.T) {
@@ -146,21 +154,159 @@ func TestReconcile_movedBackBranchOverrulesNoClose(t *testing.T) {
 	w.holds("prod", "1.0.0 1.0.0")
 }
 
-// What a user rejected explicitly stays rejected, whatever is written.
+// What a user rejected explicitly stays rejected, whatever is written: it is there, and goes nowhere from there. The
+// explanation has both, and unreject ends it.
 func TestReconcile_explicitRejectionSurvivesLaterActs(t *testing.T) {
 	t.Parallel()
+	for name, scope := range map[string]state.Target{
+		"of the application": in("staging"),
+		"of the environment": {Environment: "staging", Application: state.All},
+		"of the repository":  {Environment: state.All, Application: state.All},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := staged(t, threeEnvironments)
+			images := map[string]string{"web": line(web, "1.1.0")}
+			w.decide(state.Reject(scope, state.Rejection{Act: w.act("broken"), Images: images}))
+			w.run()
+			w.Clock.Add(time.Minute)
+			w.byHand("main", "staging", line(web, "1.0.0"), line(web, "1.1.0"))
+			report := w.run()
+			w.holds("staging", "1.1.0 1.0.0")
+			w.holds("prod", "1.0.0 1.0.0")
+			wantReason(t, report, "staging", "same")
+			wantReason(t, report, "prod", "rejected by ada")
+			w.calm()
+			explained, err := w.Reconciler().Explain(t.Context(), reconcile.Question{Environment: "staging"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			note := "web 1.1.0 was rejected by ada on 2026-11-18: broken; a user wrote it here by hand, and goes nowhere from here"
+			if notes := notesOf(explained, "staging"); !slices.Contains(notes, note) {
+				t.Errorf("the notes are %q, want %q", notes, note)
+			}
+			w.Clock.Add(time.Minute)
+			w.decide(w.unreject(scope, "1.1.0"))
+			if notes := notesOf(w.run(), "staging"); len(notes) > 0 {
+				t.Errorf("after unreject, the notes are %q", notes)
+			}
+			w.holds("prod", "1.1.0 1.0.0")
+			w.calm()
+		})
+	}
+}
+
+// What promoter itself brought before it was rejected was not written by hand.
+func TestReconcile_rejectedWhereItIs(t *testing.T) {
+	t.Parallel()
 	w := staged(t, threeEnvironments)
-	images := map[string]string{"web": line(web, "1.1.0")}
-	w.decide(state.Reject(in("staging"), state.Rejection{Act: w.act("broken"), Images: images}))
+	w.mergeByHand(1, "merge")
 	w.run()
-	w.Clock.Add(time.Minute)
-	w.byHand("main", "staging", line(web, "1.0.0"), line(web, "1.1.0"))
+	w.decide(state.Reject(in("prod"), state.Rejection{Act: w.act("broken"), Images: map[string]string{"web": line(web, "1.1.0")}}))
+	note := "web 1.1.0 was rejected by ada on 2026-11-18: broken; it is still here, and goes nowhere from here"
+	if notes := notesOf(w.run(), "prod"); !slices.Contains(notes, note) {
+		t.Errorf("the notes are %q, want %q", notes, note)
+	}
+	w.holds("prod", "1.1.0 1.0.0")
+	w.calm()
+}
+
+// notesOf returns the notes about rejected versions of shop in an environment.
+func notesOf(report outcome.Report, environment string) (notes []string) {
+	for _, d := range report.Decisions {
+		if d.Environment != environment || d.Application != "shop" {
+			continue
+		}
+		for _, note := range d.Notes {
+			if note.Rule == promotion.RuleRejected {
+				notes = append(notes, note.Message)
+			}
+		}
+	}
+	return notes
+}
+
+// A close, an explicit rejection, and its end record the heads that they saw, once each.
+func TestReconcile_decisionsRecordTheHeadsThatTheySaw(t *testing.T) {
+	t.Parallel()
+	w := staged(t, threeEnvironments)
+	main := w.Git.Branch("main")
+	images := map[string]string{"web": line(web, "1.2.0")}
+	everywhere := state.Target{Environment: state.All, Application: state.All}
+	w.decide(state.Reject(in("prod"), state.Rejection{Act: w.act("broken"), Images: images}),
+		state.Reject(everywhere, state.Rejection{Act: w.act("broken"), Images: images}), w.unreject(in("dev"), "1.1.0"))
+	w.Forge.CloseByHand(1, "ada")
 	w.run()
-	w.holds("prod", "1.0.0 1.0.0")
-	if n := w.rejections("staging"); n != 1 {
-		t.Errorf("%d rejections", n)
+	decided := w.recordOf(in("dev")).Unrejections[0].Act
+	acts := map[string]state.Act{"unreject": decided}
+	for name, target := range map[string]state.Target{"reject": in("prod"), "reject everywhere": everywhere, "close": in("staging")} {
+		rejection := w.recordOf(target).Rejections[0]
+		acts[name] = rejection.Act
+		if len(rejection.Heads) > 0 || !slices.Equal(rejection.Saw(), []string{main}) {
+			t.Errorf("%s: %v and %v, want %s once", name, rejection.Heads, rejection.Saw(), main)
+		}
+	}
+	for name, act := range acts {
+		if act.Location == nil || act.Location.Heads[""] != main {
+			t.Errorf("%s saw %+v, want %s", name, act.Location, main)
+		}
 	}
 	w.calm()
+}
+
+// A file of an earlier release has the heads beside the location.
+func TestReconcile_headsOfEarlierReleases(t *testing.T) {
+	t.Parallel()
+	w := staged(t, threeEnvironments)
+	rejection := state.Rejection{Act: w.act("closed"), Number: 1, Images: map[string]string{"web": line(web, "1.1.0")}}
+	rejection.Heads = []string{w.Git.Branch("main")}
+	w.Forge.CloseByHand(1, "ada")
+	w.Clock.Add(time.Minute)
+	w.byHand("main", "staging", line(web, "1.0.0"), line(web, "1.1.0"))
+	w.decide(state.Reject(in("staging"), rejection)) // whose location is of now
+	w.run()
+	w.holds("prod", "1.1.0 1.0.0")
+	w.calm()
+}
+
+// What was reverted when a user allowed it again is forgotten, and what was reverted later is not, whatever times
+// the commits have: the decision recorded what it saw.
+func TestReconcile_unrejectKnowsEarlierReverts(t *testing.T) {
+	t.Parallel()
+	revert := func(w *world, ahead time.Duration) {
+		w.Git.Commit("main", reconciletest.Human, w.Clock.Now().Add(ahead), "Revert", func(all map[string]string) {
+			all["staging/shop.txt"] = strings.ReplaceAll(all["staging/shop.txt"], line(web, "1.1.0"), line(web, "1.0.0"))
+		})
+	}
+	for name, ahead := range map[string]time.Duration{"": 0, ", with a time of long ago": -48 * time.Hour, ", ahead": 30 * time.Minute} {
+		for when, test := range map[string]struct {
+			acts func(w *world)
+			want string
+		}{
+			"before": {func(w *world) {
+				revert(w, ahead)
+				w.run()
+				w.Clock.Add(time.Minute)
+				w.decide(w.unreject(in("staging"), "1.1.0"))
+			}, "proposed"},
+			"after": {func(w *world) {
+				w.decide(w.unreject(in("staging"), "1.1.0"))
+				w.Clock.Add(time.Minute)
+				revert(w, ahead)
+			}, "reverted"},
+		} {
+			t.Run("reverted "+when+name, func(t *testing.T) {
+				t.Parallel()
+				w := staged(t, threeEnvironments)
+				w.mergeByHand(1, "merge")
+				w.run()
+				w.Clock.Add(time.Minute)
+				test.acts(w)
+				wantReason(t, w.run(), "staging", test.want)
+				w.calm()
+			})
+		}
+	}
 }
 
 // Only the versions that a user wrote continue.

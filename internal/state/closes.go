@@ -25,16 +25,20 @@ func (r Rejection) EndsByLaterActs(target Target) bool {
 	return closed || r.MovedBack
 }
 
+// Saw returns the commits at which a decision saw the branch of its target; none: that is not recorded. A commit that
+// they do not contain is later.
+func (r Rejection) Saw() []string {
+	if len(r.Heads) > 0 || r.Location == nil || r.Location.Heads[r.Location.Branch] == "" {
+		return r.Heads
+	}
+	return []string{r.Location.Heads[r.Location.Branch]}
+}
+
 // Rejecting returns the targets whose records have rejections that end by later acts, sorted.
 func (s State) Rejecting() []Target {
-	var targets []Target
-	for target, record := range s.records.all() {
-		if slices.ContainsFunc(record.Rejections, func(r Rejection) bool { return r.EndsByLaterActs(target) }) {
-			targets = append(targets, target)
-		}
-	}
-	slices.SortFunc(targets, Target.compare)
-	return targets
+	return targetsWith(s, func(target Target, record Record) bool {
+		return slices.ContainsFunc(record.Rejections, func(r Rejection) bool { return r.EndsByLaterActs(target) })
+	})
 }
 
 // Overruled records that a later act of a user ended a rejection of some versions in a target, by

@@ -250,13 +250,19 @@ func (r *Record) allow(target Target, u Unrejection) {
 // UnrejectedAt returns when users last allowed a version again in a target or a wider one: what
 // they did to it before does not count anymore. It is the zero time for never.
 func (s State) UnrejectedAt(target Target, repository image.Repository, version image.Version) time.Time {
-	var last time.Time
+	return s.Unrejected(target, repository, version).At
+}
+
+// Unrejected is UnrejectedAt with the whole act, which may have what its user saw.
+func (s State) Unrejected(target Target, repository image.Repository, version image.Version) (last Act) {
 	for scope := range target.scopes() {
 		record := s.At(scope)
-		last = latest(last, record.Forgotten)
+		if forgotten := record.Forgotten; forgotten != nil && forgotten.At.After(last.At) {
+			last = *forgotten
+		}
 		for _, u := range record.Unrejections {
-			if u.At.After(last) && covered(u.Images, repository, version) {
-				last = u.At
+			if u.At.After(last.At) && covered(u.Images, repository, version) {
+				last = u.Act
 			}
 		}
 	}

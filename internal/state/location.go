@@ -20,7 +20,9 @@ type Location struct {
 	Files []string `json:"files,omitempty"`
 	// Images are the repositories in the files, if other targets had versions in the same files. Nil: all count.
 	Images []string `json:"images,omitempty"`
-	// Heads are the commits of the branches of all environments, by branch as above: what is not there appeared since.
+	// Heads are the commits of the branches of all environments, by branch as above: what the decision saw. What is
+	// not there appeared since, and a commit that they do not contain is later: the times in commits prove nothing.
+	// The end of a rejection, and a rejection in the whole repository, have nothing else.
 	Heads map[string]string `json:"heads,omitempty"`
 }
 
@@ -89,23 +91,57 @@ func (s State) Stops(now time.Time) []Stop {
 	return all
 }
 
-// Unlocated returns the targets with decisions that have no location, and that a state before did not have, sorted.
+// Unlocated returns the targets with decisions that have no location, and that a state before did not have, sorted. Of
+// the whole repository, those are the rejections: all else there is everywhere.
 func Unlocated(s, before State) []Target {
-	var targets []Target
-	for of, record := range s.records.all() {
-		if of.Environment == All {
-			continue
-		}
+	return targetsWith(s, func(of Target, record Record) bool {
 		earlier := slices.Collect(before.At(of).stops(of))
 		for stop := range record.stops(of) {
-			if stop.Act.Location == nil && !slices.ContainsFunc(earlier, stop.same) {
-				targets = append(targets, of)
-				break
+			somewhere := of.Environment != All || stop.Kind == KindReject
+			if somewhere && stop.Act.Location == nil && !slices.ContainsFunc(earlier, stop.same) {
+				return true
 			}
+		}
+		return false
+	})
+}
+
+// Unrejected returns the targets with versions that were allowed again since a state before, sorted.
+func Unrejected(s, before State) []Target {
+	return targetsWith(s, func(of Target, record Record) bool {
+		return slices.ContainsFunc(record.Unrejections, func(u Unrejection) bool { return !before.At(of).has(u) })
+	})
+}
+
+// targetsWith returns the targets of whose records something is true, sorted.
+func targetsWith(s State, is func(of Target, record Record) bool) []Target {
+	var targets []Target
+	for of, record := range s.records.all() {
+		if is(of, record) {
+			targets = append(targets, of)
 		}
 	}
 	slices.SortFunc(targets, Target.compare)
 	return targets
+}
+
+// has reports whether a record has the end of rejections.
+func (r Record) has(u Unrejection) bool { return slices.ContainsFunc(r.Unrejections, u.same) }
+
+func (u Unrejection) same(other Unrejection) bool {
+	return u.Act.same(other.Act) && maps.Equal(u.Images, other.Images)
+}
+
+// Saw records which commits the ends of rejections saw, by branch, that a state before did not have. Only what records
+// them may do that: what is on the branches later contains acts of users that came after them.
+func Saw(target Target, heads map[string]string, before State) Change {
+	return at(target, func(r *Record) {
+		for i, u := range r.Unrejections {
+			if u.Location == nil && !before.At(target).has(u) {
+				r.Unrejections[i].Location = &Location{Heads: heads}
+			}
+		}
+	})
 }
 
 // Locate records where the target of decisions is, for those that have no location, and that a state before did not have.

@@ -55,7 +55,8 @@ type Act struct {
 	By     identity.User `json:"by"`
 	At     time.Time     `json:"at"` // UTC
 	Reason string        `json:"reason,omitempty"`
-	// Location is where the target was, of holds, freezes, and rejections. Nil: it was not recorded.
+	// Location is where the target was, of holds, freezes, and rejections, and what the end of a rejection saw. Nil: it
+	// was not recorded.
 	Location *Location `json:"location,omitempty"`
 }
 
@@ -148,8 +149,8 @@ type Rejection struct {
 	// Blocked is set if no user rejected the versions: a bot closed their pull request again, after it
 	// had been opened again.
 	Blocked bool `json:"blocked,omitempty"`
-	// Heads are the commits at which the branches of the target were. A commit that they do not contain
-	// is later than the decision: the times in commits prove nothing.
+	// Heads are the commits at which the branches of the target were, as earlier releases recorded them. Later ones
+	// record them in the location: see Saw.
 	Heads []string `json:"heads,omitempty"`
 }
 

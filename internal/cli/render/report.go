@@ -211,12 +211,13 @@ func addsToActions(d promotion.Decision, actions []outcome.Effect) bool {
 	return d.State != promotion.Same && d.Reason.String() != reasonFor(d.Target, actions[len(actions)-1])
 }
 
-// reason returns why a decision is as it is, until when, that what landed failed, and the hold
+// reason returns why a decision is as it is, until when, that what landed failed or is rejected, and the hold
 // or freeze that is in effect though nothing is pending.
 func reason(d promotion.Decision) string {
 	text := reasonText(d.Reason)
 	for _, note := range d.Notes {
-		if note.Rule == promotion.RuleHeld || note.Rule == promotion.RuleFrozen || note.Rule == promotion.RuleFailed {
+		switch note.Rule {
+		case promotion.RuleHeld, promotion.RuleFrozen, promotion.RuleFailed, promotion.RuleRejected:
 			text += "; " + reasonText(note)
 		}
 	}

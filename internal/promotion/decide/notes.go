@@ -6,6 +6,7 @@ import (
 
 	"promoter/internal/promotion"
 	"promoter/internal/promotion/input"
+	"promoter/internal/state"
 )
 
 // notesOf returns what was claimed falsely about a target, its health, and, if it has no
@@ -16,6 +17,7 @@ func notesOf(in input.Target, d promotion.Decision) []promotion.Reason {
 		return nil
 	}
 	notes := slices.Clip(in.For(parts[ofClaims]).History().Falsified())
+	notes = append(notes, rejectedHere(in)...)
 	if d.Health != nil {
 		notes = append(notes, healthNote(*d.Health, d.Snapshot.With(backwardsOf(d.Moves))))
 	}
@@ -29,6 +31,30 @@ func notesOf(in input.Target, d promotion.Decision) []promotion.Reason {
 	}
 	if held, active := in.Held(false); active {
 		notes = append(notes, heldBy(in.Target, held))
+	}
+	return notes
+}
+
+// rejectedHere returns a note about each version that the files have although it is rejected in the target. Files
+// decide what is there, and an explicit rejection ends only by unreject: no environment gets the version from here.
+func rejectedHere(in input.Target) (notes []promotion.Reason) {
+	in = in.For(parts[ofRejectedHere])
+	for _, ref := range in.Refs {
+		current, agreed := ref.Agreed()
+		if !agreed {
+			continue
+		}
+		rejection, scope, rejected := in.State().RejectedBy(state.Target(in.Target), ref.Repository, current)
+		if !rejected {
+			continue
+		}
+		text := input.RejectedText(in.State(), in.Target, promotion.Move{Component: ref.Component, To: current}, rejection)
+		if in.History().ByHand(ref.Component, current) {
+			text += "; a user wrote it here by hand"
+		} else {
+			text += "; it is still here"
+		}
+		notes = append(notes, promotion.Reason{Rule: promotion.RuleRejected, Scope: scope, Message: text + ", and goes nowhere from here"})
 	}
 	return notes
 }

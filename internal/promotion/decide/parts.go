@@ -21,6 +21,7 @@ const (
 	ofDisposition
 	ofHealth
 	ofClaims
+	ofRejectedHere
 	ofUpstream
 	ofProposal
 	ofMissingAnswer
@@ -30,17 +31,18 @@ const (
 
 // parts is the table of the parts, with what each reads.
 var parts = [...]input.Row{
-	ofRegistry:    {Name: "from registry", Reads: input.Registry | input.UserDecisions},
-	ofParents:     {Name: "from parents", Reads: input.OtherTargets | input.Registry | input.UserDecisions},
-	ofRequest:     {Name: "from request", Reads: input.Registry | input.OtherTargets},
-	ofRequestEnd:  {Name: "end of a request", Reads: input.Registry | input.OtherTargets | input.UserDecisions},
-	ofRollback:    {Name: "from rollback", Reads: input.UserDecisions | input.Past | input.Registry},
-	ofTheWay:      {Name: "on the way", Reads: input.OtherTargets | input.UserDecisions},
-	ofNewer:       {Name: "newer", Reads: input.PullRequest},
-	ofDisposition: {Name: "disposition", Reads: input.PullRequest | input.UserDecisions | input.Past | input.OtherTargets},
-	ofHealth:      {Name: "health", Reads: input.Health | input.Time | input.UserDecisions},
-	ofClaims:      {Name: "false claims", Reads: input.Past},
-	ofUpstream:    {Name: "pending upstream", Reads: input.OtherTargets},
+	ofRegistry:     {Name: "from registry", Reads: input.Registry | input.UserDecisions},
+	ofParents:      {Name: "from parents", Reads: input.OtherTargets | input.Registry | input.UserDecisions},
+	ofRequest:      {Name: "from request", Reads: input.Registry | input.OtherTargets},
+	ofRequestEnd:   {Name: "end of a request", Reads: input.Registry | input.OtherTargets | input.UserDecisions},
+	ofRollback:     {Name: "from rollback", Reads: input.UserDecisions | input.Past | input.Registry},
+	ofTheWay:       {Name: "on the way", Reads: input.OtherTargets | input.UserDecisions},
+	ofNewer:        {Name: "newer", Reads: input.PullRequest},
+	ofDisposition:  {Name: "disposition", Reads: input.PullRequest | input.UserDecisions | input.Past | input.OtherTargets},
+	ofHealth:       {Name: "health", Reads: input.Health | input.Time | input.UserDecisions},
+	ofClaims:       {Name: "false claims", Reads: input.Past},
+	ofRejectedHere: {Name: "rejected here", Reads: input.UserDecisions | input.Past},
+	ofUpstream:     {Name: "pending upstream", Reads: input.OtherTargets},
 
 	// These are evaluated by what a decision is, or what it was made from.
 	ofProposal:      {Name: "proposal", Reads: input.Forge},      // it is carried out where the rules of the forge permit it

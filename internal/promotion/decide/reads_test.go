@@ -481,6 +481,13 @@ func readsTests() []readsTest {
 			}},
 		},
 		{
+			row: "rejected here", target: "dev/shop", see: and(dev5(decidetest.Chain), reject("dev/shop", web5)),
+			changes: map[input.Reads]func(*decidetest.Scenario){
+				input.Past:          func(w *decidetest.Scenario) { w.Landings[w.Target("dev/shop")][0].ByUser = true },
+				input.UserDecisions: func(w *decidetest.Scenario) { w.State = state.State{} },
+			},
+		},
+		{
 			row: "pending upstream", target: "staging/shop", see: and(and(dev5(decidetest.Chain), rewrite("staging/shop", web5)), publish(web6)),
 			changes: map[input.Reads]func(*decidetest.Scenario){input.OtherTargets: rewrite("dev/shop", web6)},
 		},

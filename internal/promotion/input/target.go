@@ -286,6 +286,19 @@ func (h History) Landings(at promotion.Target) iter.Seq[Landed] {
 	}
 }
 
+// ByHand reports whether a user wrote the version of a component that is in the target: no commit of promoter brought it,
+// as far as that is known.
+func (h History) ByHand(component string, version image.Version) (byUser bool) {
+	for i := range h.obs.Landings[h.target] {
+		l := &h.obs.Landings[h.target][i]
+		if !promotion.SameRollout(l.Snapshot[component].Version, version) {
+			break
+		}
+		byUser = l.ByUser // of those that have it, the first one brought it
+	}
+	return byUser
+}
+
 // Reverted are the versions that users reverted in the target.
 func (h History) Reverted() []promotion.Reversion { return h.obs.Reverted[h.target] }
 

@@ -210,7 +210,7 @@ func rejectedBy(o Observation, pr scm.PullRequest, landed []promotion.Landed, ac
 			continue
 		}
 		for _, one := range broughtBy(o, l) {
-			changes = append(changes, state.Reject(state.Target(l.Target), one.rejected(o, l.Target, pr, act)))
+			changes = append(changes, state.Reject(state.Target(l.Target), one.rejected(pr, act)))
 		}
 	}
 	return changes

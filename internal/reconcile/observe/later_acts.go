@@ -54,11 +54,11 @@ func writtenSince(
 			images[component] = text
 		}
 	}
-	if len(images) == 0 || len(rejection.Heads) == 0 {
+	if len(images) == 0 || len(rejection.Saw()) == 0 {
 		return nil, nil
 	}
 	branch := o.Promotion.BaseOf(target)
-	for _, head := range rejection.Heads {
+	for _, head := range rejection.Saw() {
 		later, err := history.Follows(ctx, branch, o.Heads[branch], head, rejection.At)
 		if err != nil || !later {
 			return nil, err
@@ -187,7 +187,7 @@ func closedByBot(
 				changes = append(changes, state.Settle(at, state.Settled{Number: pr.Number, At: pr.ClosedAt, Images: one.images}))
 				continue
 			}
-			rejection := one.rejected(o, l.Target, pr, state.Act{By: pr.Closer, At: pr.ClosedAt})
+			rejection := one.rejected(pr, state.Act{By: pr.Closer, At: pr.ClosedAt})
 			rejection.Blocked = true
 			rejection.Reason = fmt.Sprintf("it closed #%d with the same versions before; reopen one of them to continue", before)
 			changes = append(changes, state.Reject(at, rejection))
@@ -213,17 +213,13 @@ func broughtBy(o Observation, l promotion.Landed) []brought {
 	return all
 }
 
-// rejected returns the rejection that follows from a close.
-func (b brought) rejected(o Observation, target promotion.Target, pr scm.PullRequest, act state.Act) state.Rejection {
+// rejected returns the rejection that follows from a close. Its location has what the decision saw.
+func (b brought) rejected(pr scm.PullRequest, act state.Act) state.Rejection {
 	act.Reason = fmt.Sprintf("pull request #%d was closed", pr.Number)
 	if b.form {
 		act.Reason += ", which writes the same versions in another form"
 	}
-	rejection := state.Rejection{Act: act, Images: b.images, Number: pr.Number, Form: b.form}
-	if head := o.Heads[o.Promotion.BaseOf(target)]; head != "" {
-		rejection.Heads = []string{head}
-	}
-	return rejection
+	return state.Rejection{Act: act, Images: b.images, Number: pr.Number, Form: b.form}
 }
 
 // closerOf returns who closed a pull request. Some forges show only on request that it is a bot.

@@ -65,9 +65,8 @@ func rejectMovedBack(ctx context.Context, c Clients, history landing.Reader, o O
 		var changes []state.Change
 		for _, l := range landed {
 			if images := landing.ChangedBy(o.Promotion, l); len(images) > 0 {
-				changes = append(changes, state.Reject(state.Target(l.Target), state.Rejection{
-					Act: act, Images: images, MovedBack: true, Heads: []string{o.Heads[branch]},
-				}))
+				rejection := state.Rejection{Act: act, Images: images, MovedBack: true}
+				changes = append(changes, state.Reject(state.Target(l.Target), rejection))
 			}
 		}
 		if len(changes) > 0 {

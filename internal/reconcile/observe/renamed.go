@@ -58,10 +58,12 @@ func (c Clients) Located(ctx context.Context, s state.State) (state.State, error
 	return s.WithRenamed(m), err
 }
 
-// locate returns the changes that record where the targets of new decisions are. What cannot be read now is recorded
-// by the next reconciliation: a decision that stops something waits for nothing.
+// locate returns the changes that record where the targets of new decisions are, and what ends of rejections saw. Where
+// targets are that cannot be read now is recorded by the next reconciliation: a decision that stops something waits for
+// nothing.
 func (c Clients) locate(ctx context.Context, before, after state.State) []state.Change {
-	if len(state.Unlocated(after, before)) == 0 {
+	allowed := state.Unrejected(after, before)
+	if len(state.Unlocated(after, before))+len(allowed) == 0 {
 		return nil
 	}
 	o, heads, err := c.readTargets(ctx)
@@ -69,7 +71,11 @@ func (c Clients) locate(ctx context.Context, before, after state.State) []state.
 		return nil
 	}
 	o.State = after
-	return located(o, heads, before)
+	changes := located(o, heads, before)
+	for _, of := range allowed {
+		changes = append(changes, state.Saw(of, promotion.Saw(o, heads, of.Environment), before))
+	}
+	return changes
 }
 
 // readTargets reads the config and the files of all branches. A branch that cannot be read is not available.
