@@ -1,11 +1,15 @@
 package app_test
 
 import (
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/decision"
 	"promoter/internal/scm/forgetest"
+	"promoter/internal/verb"
 )
 
 // turned is a story on another forge than GitHub, with the pull requests of the server.
@@ -13,6 +17,22 @@ type turned struct {
 	*story
 	pulls    forgetest.Pulls
 	branches forgetest.Branches
+	bot      string // an account that the forge shows to be one, or the server file lists
+}
+
+// onEveryForge plays a case on GitHub, GitLab, and Gitea.
+func onEveryForge(t *testing.T, play func(s turned)) {
+	t.Helper()
+	t.Run("github", func(t *testing.T) {
+		t.Parallel()
+		s := newStory(t, "github", reviewed)
+		s.cache = filepath.Join(s.dir, "cache")
+		play(turned{s, s.repo.Pulls, s.repo.Git, "stale[bot]"})
+	})
+	t.Run("others", func(t *testing.T) {
+		t.Parallel()
+		onOthers(t, play)
+	})
 }
 
 // onOthers plays a case on GitLab and on Gitea, which tell in other ways who closed and reopened what.
@@ -21,13 +41,16 @@ func onOthers(t *testing.T, play func(s turned)) {
 	app.AnotherForge(t)
 	t.Run("gitlab", func(t *testing.T) {
 		t.Parallel()
-		s, _, project := newGitLabStory(t, "")
-		play(turned{s, project.Pulls, project.Git})
+		s, lab, project := newGitLabStory(t, "")
+		const bot = "group_7_bot_stale"
+		lab.AddBot(bot)
+		play(turned{s, project.Pulls, project.Git, bot})
 	})
 	t.Run("gitea", func(t *testing.T) {
 		t.Parallel()
 		s := newGiteaStory(t, reviewed)
-		play(turned{s.story, s.repo.Pulls, s.repo.Git})
+		s.connect("bots: [stale]") // which Gitea does not show
+		play(turned{s.story, s.repo.Pulls, s.repo.Git, "stale"})
 	})
 }
 
@@ -70,5 +93,69 @@ func TestRun_closedWithDeletedBranchRejects_others(t *testing.T) {
 		s.wait(time.Minute)
 		s.branches.DeleteBranch("ada", stagingHead)
 		s.because(s.run(), "staging", "rejected", "ada", "2")
+	})
+}
+
+// has checks that the file of an environment has an image on main.
+func (s turned) has(environment, version string) {
+	s.t.Helper()
+	if content := s.branches.Run("show", "main:"+environment+"/shop.yaml"); !strings.Contains(content, s.line(version)) {
+		s.t.Errorf("%s holds\n%s, want %s", environment, content, version)
+	}
+}
+
+// open returns the last pull request from a branch, which is open.
+func (s turned) open(head string) forgetest.PullState {
+	s.t.Helper()
+	all := s.pulls.All()
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].Head == head && all[i].Open {
+			return all[i]
+		}
+	}
+	s.t.Fatalf("no pull request from %s is open: %+v", head, all)
+	return forgetest.PullState{}
+}
+
+// landed brings web 1.1.0 to staging.
+func (s turned) landed() {
+	s.t.Helper()
+	s.release("web", "1.1.0")
+	s.run()
+	s.pulls.Merge("ada", s.open(stagingHead).Number, "merge")
+	s.run()
+	s.has("staging", "web:1.1.0")
+}
+
+// A bot cancels no rollback: its pull request is opened again once, then it waits for a user.
+func TestRun_botClosesTheRollback(t *testing.T) {
+	t.Parallel()
+	onEveryForge(t, func(s turned) {
+		s.landed()
+		s.wait(time.Minute)
+		s.decide(decision.Decision{Verb: verb.Rollback, Environment: "staging", Application: "shop", Reason: "slow"})
+		s.run()
+		first := s.open(stagingHead).Number
+		s.wait(time.Minute)
+		s.pulls.Close(s.bot, first)
+		s.run()
+		second := s.open(stagingHead).Number
+		if second == first {
+			s.t.Fatalf("#%d is still open", first)
+		}
+		s.wait(time.Minute)
+		s.pulls.Close(s.bot, second)
+		s.because(s.run(), "staging", "blocked", s.bot, "reopen")
+		s.run()
+		if n := len(s.pulls.All()); n != second {
+			s.t.Errorf("%d pull requests, want no further one", n)
+		}
+		s.wait(time.Minute)
+		s.pulls.Reopen("ada", second)
+		s.run()
+		s.pulls.Merge("ada", s.open(stagingHead).Number, "merge")
+		s.run()
+		s.has("staging", "web:1.0.0")
+		s.has("prod", "web:1.0.0")
 	})
 }

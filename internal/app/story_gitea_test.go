@@ -35,10 +35,16 @@ func newGiteaStory(t *testing.T, config string) *giteaStory {
 		s.repo.Settings.Permit(who, "write")
 	}
 	s.cache = filepath.Join(s.dir, "cache")
-	file := s.serverFile("server.yaml", fmt.Sprintf(`forge: {kind: gitea, url: "%s", insecure: true, token: "env:TOKEN"}`, s.forge.URL()),
-		"repositories: [{forge: forge, name: acme/gitops}]")
-	s.server = connected(t, file, environ("TOKEN", s.forge.Token("promoter-bot", giteatest.Scopes()...)), s.clock.Now)
+	s.connect("")
 	return s
+}
+
+// connect reads a server file for the repository, with more lines.
+func (s *giteaStory) connect(more string) {
+	s.t.Helper()
+	file := s.serverFile("server.yaml", fmt.Sprintf(`forge: {kind: gitea, url: "%s", insecure: true, token: "env:TOKEN"}`, s.forge.URL()),
+		"repositories: [{forge: forge, name: acme/gitops}]\n"+more)
+	s.server = connected(s.t, file, environ("TOKEN", s.forge.Token("promoter-bot", giteatest.Scopes()...)), s.clock.Now)
 }
 
 // writes counts the requests that changed anything.

@@ -169,6 +169,10 @@ func advice(d promotion.Decision) string {
 		}
 		return "'promoter thaw --env " + cmp.Or(d.Reason.Scope.Environment, d.Environment) + "' ends it"
 	case promotion.RuleRejected, promotion.RuleReverted:
+		if d.State == promotion.Waiting && d.Reason.Rule == promotion.RuleRejected { // a bot blocks it
+			return "reopen the pull request and merge it, write the versions by hand, or allow them with 'promoter unreject" +
+				versions(d.Moves) + wholeScope(d.Reason.Scope, target) + "'"
+		}
 		return "a newer version proceeds; 'promoter unreject" + versions(d.Moves) + wholeScope(d.Reason.Scope, target) + "' allows this one again"
 	case promotion.RuleLeftUpstream:
 		return "a newer version proceeds; 'promoter resume --env " + d.Reason.Scope.Environment + d.ApplicationFlag() +

@@ -507,6 +507,35 @@ func TestHealth_usersEndARollback(t *testing.T) {
 	}
 }
 
+// A bot that closes the pull request of an automatic rollback ends it neither: it is opened again once, then it waits
+// for a user, with the reason, and a newer version still proceeds.
+func TestHealth_botClosesTheAutomaticRollback(t *testing.T) {
+	t.Parallel()
+	config := strings.Replace(monitored, "land: push\n    health: {argocd: [\"{application}-dev\"", "land: pr\n    health: {argocd: [\"{application}-dev\"", 1)
+	w := newMonitoredWorld(t, strings.Replace(config, "timeout: 15m", "timeout: 15m, onFailure: rollback", 1))
+	w.push(web, "1.1.0")
+	w.reconcile()
+	w.mergeByHand(1, "merge")
+	w.reconcile()
+	w.reports("shop-dev", health.Degraded, "", "pods crash")
+	w.reconcile()
+	w.Clock.Add(15 * time.Minute)
+	w.reconcile()
+	for _, number := range []int{2, 3} {
+		w.Clock.Add(time.Minute)
+		w.Forge.CloseByHand(number, "stale[bot]")
+		w.reconcile()
+	}
+	w.wantPulls("promoter/dev/shop merged", "promoter/dev/shop closed", "promoter/dev/shop closed")
+	w.waits(w.reconcile(), "dev", "web 1.0.0 is blocked: the bot stale[bot] closed #3")
+	if back := w.state().At(in("dev")).Rollback; back == nil {
+		t.Error("the bot ended the rollback")
+	}
+	w.push(web, "1.2.0")
+	w.reconcile()
+	w.wantPulls("promoter/dev/shop merged", "promoter/dev/shop closed", "promoter/dev/shop closed", "promoter/dev/shop open")
+}
+
 // A rollback that is not possible stops no newer version.
 func TestHealth_newerVersionReplacesAnImpossibleRollback(t *testing.T) {
 	t.Parallel()

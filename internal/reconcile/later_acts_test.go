@@ -7,10 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/explain"
 	"promoter/internal/promotion"
 	"promoter/internal/reconcile"
 	"promoter/internal/reconcile/outcome"
 	"promoter/internal/reconcile/reconciletest"
+	"promoter/internal/scm"
 	"promoter/internal/state"
 )
 
@@ -549,28 +551,99 @@ func TestReconcile_laterActsWithKeptDecisions(t *testing.T) {
 	p.calm()
 }
 
-// A bot cancels no rollback, and does not keep it from users.
+// A bot cancels no rollback: it is opened again once. Then it waits for a user, with the reason and what to do.
 func TestReconcile_botClosesTheRollback(t *testing.T) {
 	t.Parallel()
-	w := soaked(t, followedAfterSoak)
-	w.rollBack("staging")
+	for name, act := range map[string]func(w *world){
+		"reopened":      func(w *world) { w.Forge.Reopen(3, "ada") },
+		"allowed again": func(w *world) { w.decide(w.unreject(in("staging"), "1.0.0")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := soaked(t, followedAfterSoak)
+			w.rollBack("staging")
+			w.run()
+			var report outcome.Report
+			for _, number := range []int{2, 3} {
+				w.Clock.Add(time.Minute)
+				w.Forge.CloseByHand(number, "stale[bot]")
+				report = w.run()
+				if record := w.record("staging"); record.Rollback == nil || record.Hold == nil {
+					t.Errorf("after #%d, staging has %+v", number, record)
+				}
+			}
+			wantReason(t, report, "staging", "waiting", "web 1.0.0 is blocked", "stale[bot]", "#3", "#2")
+			w.wantPulls("promoter/staging/shop merged", "promoter/staging/shop closed", "promoter/staging/shop closed")
+			w.holds("prod", "1.0.0 1.0.0")
+			w.calm()
+			if advice := w.advice("staging"); !strings.Contains(advice, "reopen") || !strings.Contains(advice, "promoter unreject web:1.0.0 --env staging --app shop") {
+				t.Errorf("the advice is %q", advice)
+			}
+			w.Clock.Add(time.Minute)
+			act(w)
+			w.run()
+			pulls := w.Forge.All()
+			last := len(pulls)
+			if pulls[last-1].State != scm.StateOpen {
+				t.Fatalf("no pull request is open: %v", w.pulls())
+			}
+			w.mergeByHand(last, "merge")
+			w.run()
+			w.holds("staging", "1.0.0 1.0.0")
+			w.holds("prod", "1.0.0 1.0.0")
+			if n := w.rejections("staging"); n != 0 {
+				t.Errorf("%d versions are blocked", n)
+			}
+			w.calm()
+		})
+	}
+}
+
+// A bot ends no request of a user: the hotfix waits for a user, with the reason.
+func TestReconcile_botClosesTheHotfix(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, threeEnvironments)
+	w.push(web, "1.1.0")
+	request := state.Request{Act: w.act("fix"), With: []string{web + ":1.1.0"}, For: map[string]string{"web": line(web, "1.1.0")}}
+	w.decide(state.AddRequest(in("staging"), request))
 	w.run()
-	for _, number := range []int{2, 3} {
+	var report outcome.Report
+	for _, number := range []int{1, 2} {
 		w.Clock.Add(time.Minute)
 		w.Forge.CloseByHand(number, "stale[bot]")
-		w.run()
-		if record := w.record("staging"); record.Rollback == nil || record.Hold == nil {
-			t.Errorf("after #%d, staging has %+v", number, record)
+		report = w.run()
+	}
+	wantReason(t, report, "staging", "waiting", "web 1.1.0 is blocked", "stale[bot]", "#2", "#1")
+	if record := w.record("staging"); record.Request == nil || record.EndedRequest != nil {
+		t.Errorf("staging has %+v", record)
+	}
+	if advice := w.advice("staging"); !strings.Contains(advice, "reopen") {
+		t.Errorf("the advice is %q", advice)
+	}
+	w.calm()
+	w.Forge.Reopen(2, "ada")
+	w.run()
+	w.wantPulls("promoter/staging/shop closed", "promoter/staging/shop open")
+	w.mergeByHand(2, "merge")
+	w.run()
+	w.holds("staging", "1.1.0 1.0.0")
+	if record := w.record("staging"); record.Request != nil || record.EndedRequest != nil {
+		t.Errorf("staging has %+v", record)
+	}
+}
+
+// advice returns what a user can do about shop in an environment, as the explanation has it.
+func (w *world) advice(environment string) string {
+	w.t.Helper()
+	explained, err := w.Reconciler().Explain(w.t.Context(), reconcile.Question{Environment: environment})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, d := range explained.Decisions {
+		if d.Environment == environment && d.Application == "shop" {
+			blocker, _ := explain.Blocking(d, nil)
+			return blocker.Advice
 		}
 	}
-	w.wantPulls("promoter/staging/shop merged", "promoter/staging/shop closed", "promoter/staging/shop closed",
-		"promoter/staging/shop open")
-	w.holds("prod", "1.0.0 1.0.0")
-	w.calm()
-	w.mergeByHand(4, "merge")
-	w.run()
-	w.holds("staging", "1.0.0 1.0.0")
-	if n := w.rejections("staging"); n != 0 {
-		t.Errorf("%d versions are blocked", n)
-	}
+	return ""
 }

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"slices"
+	"time"
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
@@ -15,7 +16,7 @@ import (
 // of the rollback are wanted. Conditions and order do not apply, gates do. Once
 // the files have the images, the hold that the rollback set keeps newer versions
 // out. A rollback by promoter itself sets no hold: it replaces only what failed, and ends when
-// a user refuses to have the versions of before.
+// a user refuses to have the versions of before. A bot that closed its pull request twice blocks it until a user acts.
 func fromRollback(in input.Target) (promotion.Decision, bool) {
 	in = in.For(parts[ofRollback])
 	back := in.Record().Rollback
@@ -24,6 +25,7 @@ func fromRollback(in input.Target) (promotion.Decision, bool) {
 	}
 	in = in.Returning(back)
 	var moves []promotion.Move
+	var blocked promotion.Reason // by a bot
 	for _, ref := range in.Refs {
 		text, named := back.Images[ref.Component]
 		if !named {
@@ -37,8 +39,15 @@ func fromRollback(in input.Target) (promotion.Decision, bool) {
 			continue
 		}
 		move := ref.Move(to)
+		rejection, scope, refused := in.State().RejectedBy(state.Target(in.Target), ref.Repository, move.To)
+		if refused && rejection.Blocked && !rejection.At.Before(back.At.Truncate(time.Second)) { // forges report whole seconds
+			blocked = promotion.Reason{
+				Rule: promotion.RuleRejected, Scope: scope,
+				Message: input.RejectedText(in.State(), in.Target, move, rejection),
+			}
+		}
 		if back.Automatic {
-			if _, refused := in.State().Rejected(state.Target(in.Target), ref.Repository, move.To); refused {
+			if refused && !rejection.Blocked {
 				return promotion.Decision{}, false
 			}
 			if _, failed := in.State().Rejected(state.Target(in.Target), ref.Repository, move.From); !failed {
@@ -65,8 +74,11 @@ func fromRollback(in input.Target) (promotion.Decision, bool) {
 	conditions := slices.Concat(condition.VerifyImages(in, moves, fact), condition.Signatures(in, moves), condition.Mirrored(in, moves))
 	d := draft(in, moves, rolledBack(moves, *back), conditions)
 	d.Requested = &back.Act
-	if blocking, blocked := promotion.FirstBlocking(d.Conditions, true); blocked {
+	if blocking, fails := promotion.FirstBlocking(d.Conditions, true); fails {
 		d.State, d.Reason = promotion.Waiting, promotion.BlockedBy(blocking)
+	}
+	if blocked.Message != "" {
+		d.State, d.Reason = promotion.Waiting, blocked
 	}
 	if why, never := input.NeverProposed(in.Settings); never {
 		d.State, d.Reason = promotion.Waiting, why

@@ -57,7 +57,7 @@ func requestedEnds(in input.Target, component string) (promotion.Reason, bool) {
 	if !moves {
 		return promotion.Reason{}, false // it is there
 	}
-	if _, why, decided := input.UserDecisionOn(in, move); decided {
+	if s, why, decided := input.UserDecisionOn(in, move); decided && !input.BlockedByBot(s, why) {
 		return why, true
 	}
 	if len(in.Request.With) > 0 {
@@ -73,7 +73,7 @@ func requestedEnds(in input.Target, component string) (promotion.Reason, bool) {
 		return alreadyNewer(component, current, wanted), true
 	}
 	for _, source := range in.Sources {
-		if rejection, rejected := in.State().Rejected(state.Target(source), ref.Repository, wanted); rejected && move.Form == "" {
+		if rejection, rejected := in.State().Rejected(state.Target(source), ref.Repository, wanted); rejected && !rejection.Blocked && move.Form == "" {
 			text := input.RejectedText(in.State(), source, move, rejection)
 			return promotion.Reasonf(promotion.RuleRejected, "%s: %s", source.Environment, text), true
 		}

@@ -50,6 +50,11 @@ func UserDecisionOn(in Target, move promotion.Move) (promotion.State, promotion.
 	return "", promotion.Reason{}, false
 }
 
+// BlockedByBot reports whether a user decision is none: a bot closed a pull request again, which waits for a user.
+func BlockedByBot(verdict promotion.State, why promotion.Reason) bool {
+	return verdict == promotion.Waiting && why.Rule == promotion.RuleRejected
+}
+
 // LeftUpstream returns why a target does not get a version: an environment that it follows, directly or
 // indirectly, is leaving it by a rollback, and no user asked for exactly this version in the target since
 // then. At the same time, the rollback counts.
