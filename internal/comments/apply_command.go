@@ -456,7 +456,7 @@ func (r Reader) broughtByMerge(ctx context.Context, merge string, landed promoti
 	images := map[string]string{}
 	for component, pinned := range landed.Snapshot {
 		if len(before.References) == 0 || !landing.ContainsVersion(before, component, pinned) {
-			images[component] = pinned.String()
+			images[component] = pinned.Reference()
 		}
 	}
 	return images, nil

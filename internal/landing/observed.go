@@ -153,7 +153,7 @@ func ChangedBy(o promotion.Observation, landed promotion.Landed) map[string]stri
 	images := map[string]string{}
 	for component, pinned := range landed.Snapshot {
 		if !ContainsVersion(o.Targets[landed.Target], component, pinned) {
-			images[component] = pinned.String()
+			images[component] = pinned.Reference()
 		}
 	}
 	return images
@@ -169,7 +169,7 @@ func RewrittenBy(o promotion.Observation, landed promotion.Landed) map[string]st
 			return r.Component == component && (r.Form != edit.Form{} || r.Tag != "" && r.Tag != pinned.Version.Tag)
 		})
 		if rewrites && ContainsVersion(current, component, pinned) {
-			images[component] = pinned.String()
+			images[component] = pinned.Reference()
 		}
 	}
 	return images

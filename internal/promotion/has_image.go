@@ -1,7 +1,6 @@
 package promotion
 
 import (
-	"strings"
 
 	"promoter/internal/image"
 )
@@ -9,7 +8,7 @@ import (
 // HasImage reports whether files refer to an image, repository:tag@digest, and to no other version of it. The
 // name of the component does not count, because it can change.
 func HasImage(current Current, text string) bool {
-	wanted, err := image.Parse(strings.TrimSuffix(text, "@")) // without a digest
+	wanted, err := image.Parse(text)
 	if err != nil {
 		return false
 	}

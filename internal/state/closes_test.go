@@ -18,7 +18,7 @@ func closeOf(number int, at time.Time, images map[string]string) state.Rejection
 // A later act ends what a close rejected, and the close stays settled. A command ends only by a command.
 func TestOverruled(t *testing.T) {
 	t.Parallel()
-	const web, worker = "quay.io/acme/web:2.0.0@", "quay.io/acme/worker:2.0.0@"
+	const web, worker = "quay.io/acme/web:2.0.0", "quay.io/acme/worker:2.0.0"
 	images := map[string]string{"web": web, "worker": worker}
 	closed := closeOf(7, noon, images)
 	explicit := closeOf(0, noon, images)
@@ -69,12 +69,12 @@ func TestOverruled(t *testing.T) {
 // What a bot closed is opened again once with the same versions.
 func TestSettle_ofABot(t *testing.T) {
 	t.Parallel()
-	images := map[string]string{"web": "quay.io/acme/web:2.0.0@"}
+	images := map[string]string{"web": "quay.io/acme/web:2.0.0"}
 	s := apply(t, state.State{}, state.Settle(shop, state.Settled{Number: 7, At: noon, Images: images}))
 	if number, again := s.At(shop).ReopenedFor(images); !again || number != 7 {
 		t.Errorf("reopened for #%d, %v", number, again)
 	}
-	if _, again := s.At(shop).ReopenedFor(map[string]string{"web": "quay.io/acme/web:3.0.0@"}); again {
+	if _, again := s.At(shop).ReopenedFor(map[string]string{"web": "quay.io/acme/web:3.0.0"}); again {
 		t.Error("another version was reopened")
 	}
 	s = apply(t, s, state.Settle(shop, state.Settled{Number: 8, At: noon})) // by a user

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"promoter/internal/fault"
+	"promoter/internal/image"
 	"promoter/internal/state"
 )
 
@@ -116,5 +117,38 @@ func TestRead_saysWhoWroteIt(t *testing.T) {
 	want.By.Bot, want.Reason, want.Bypass = true, "", []string{"soak"}
 	if diff := cmp.Diff(want, s.At(shop).Request); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// An image without a digest is written as it is parsed. Earlier releases wrote a separator without one, and nothing
+// matched what they had rejected.
+func TestRead_imagesWithoutADigest(t *testing.T) {
+	t.Parallel()
+	const by = `"by": {"login": "ann"}, "at": "2026-11-18T11:00:00Z"`
+	s := read(t, map[string]string{"prod/shop.json": `{"schema": 1,
+		"rejections": [{` + by + `, "images": {"web": "quay.io/acme/web:2.0.0@", "worker": "quay.io/acme/worker:@` + digestB + `"}}],
+		"rollback": {` + by + `, "images": {"web": "quay.io/acme/web:1.0.0@"}},
+		"request": {` + by + `, "for": {"web": "quay.io/acme/web:1.0.0@"}},
+		"settled": [{"number": 7, "at": "2026-11-18T11:00:00Z", "images": {"web": "quay.io/acme/web:3.0.0@"}}]}`})
+	if !rejected(t, s, shop, "quay.io/acme/web:2.0.0") || !rejected(t, s, shop, web2) || !rejected(t, s, shop, worker2) {
+		t.Error("what is rejected is not matched")
+	}
+	if rejected(t, s, shop, "quay.io/acme/web:3.0.0") {
+		t.Error("another version is rejected")
+	}
+	record := s.At(shop)
+	for _, images := range []map[string]string{record.Rollback.Images, record.Request.For, record.Settled[0].Images, record.Rejections[0].Images} {
+		for component, text := range images {
+			if _, err := image.Parse(text); err != nil {
+				t.Errorf("%s: %q: %v", component, text, err)
+			}
+		}
+	}
+	if number, again := record.ReopenedFor(map[string]string{"web": "quay.io/acme/web:3.0.0"}); !again || number != 7 {
+		t.Errorf("reopened for #%d, %v", number, again)
+	}
+	allowed := apply(t, s, state.Unreject(shop, state.Unrejection{Act: act("ben", 5), Images: map[string]string{"web": "quay.io/acme/web:2.0.0"}}))
+	if rejected(t, allowed, shop, "quay.io/acme/web:2.0.0") {
+		t.Error("it is still rejected after unreject")
 	}
 }

@@ -272,6 +272,8 @@ func (r *Record) normalize() {
 		switch part := part.(type) {
 		case *time.Time:
 			*part = utc(*part)
+		case *map[string]string:
+			parseable(*part)
 		case *Act:
 			part.Reason = shortened(part.Reason)
 			part.By.Login = shortened(part.By.Login)
@@ -326,6 +328,16 @@ func (r *Record) dropsMore() bool {
 	decisions := len(r.Rejections) + len(r.Unrejections)
 	times := len(r.Seen) + len(r.UnsealedSeen) + len(r.Versions) + len(r.Observed) + len(r.Posted)
 	return decisions+times+len(r.Closings)+len(r.Settled)+len(r.ProcessedComments) > 0
+}
+
+// parseable writes images, by component, as image.Parse reads them. Earlier releases wrote REPOSITORY:TAG@ of one without a
+// digest, and REPOSITORY:@DIGEST of one without a tag. Commits, which a location has, are no images and have neither.
+func parseable(images map[string]string) {
+	for component, text := range images {
+		if strings.HasSuffix(text, "@") || strings.Contains(text, ":@") {
+			images[component] = strings.Replace(strings.TrimSuffix(text, "@"), ":@", "@", 1)
+		}
+	}
 }
 
 // shortened returns a text of a user as it is stored.

@@ -213,7 +213,7 @@ func (d inEffectJSON) target() string {
 func (d inEffectJSON) details() string {
 	var images []string
 	for component, text := range render.SortedPairs(d.Images) {
-		if parsed, err := image.Parse(strings.TrimSuffix(text, "@")); err == nil {
+		if parsed, err := image.Parse(text); err == nil {
 			text = promotion.Label(parsed.Version())
 		}
 		images = append(images, component+" "+text)

@@ -111,7 +111,7 @@ func (r reopenings) proposes(pr scm.PullRequest, target promotion.Target, reject
 			continue
 		}
 		for component, text := range rejection.Images {
-			if landed.Snapshot[component].String() != text {
+			if landed.Snapshot[component].Reference() != text {
 				return false
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"promoter/internal/image"
@@ -255,7 +254,7 @@ func parseVersions(images map[string]string) []store.EventVersion {
 	var all []store.EventVersion
 	for _, component := range slices.Sorted(maps.Keys(images)) {
 		version := store.EventVersion{Component: component}
-		if parsed, err := image.Parse(strings.TrimSuffix(images[component], "@")); err == nil {
+		if parsed, err := image.Parse(images[component]); err == nil {
 			version.Repository = parsed.Repository.String()
 			version.Tag = parsed.Tag
 			version.Digest = parsed.Digest

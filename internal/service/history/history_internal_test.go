@@ -40,7 +40,7 @@ func TestEventWriter_futureCommit(t *testing.T) {
 // A version of a user that is not an image is shown as it is.
 func TestParseVersions_notAnImage(t *testing.T) {
 	t.Parallel()
-	got := parseVersions(map[string]string{"web": "quay.io/acme/web:1@", "odd": "no image at all"})
+	got := parseVersions(map[string]string{"web": "quay.io/acme/web:1", "odd": "no image at all"})
 	if len(got) != 2 || got[0].Tag != "no image at all" || got[1].Repository != "quay.io/acme/web" || got[1].Tag != "1" {
 		t.Errorf("%+v", got)
 	}

@@ -270,7 +270,7 @@ func (w *Scenario) Request(target, login string) {
 func (w *Scenario) Reject(target string, texts ...string) {
 	images := map[string]string{}
 	for component, pinned := range promotiontest.SnapshotOf(texts...) {
-		images[component] = pinned.String()
+		images[component] = pinned.Reference()
 	}
 	w.ChangeState(state.Reject(state.Target(w.Target(target)), state.Rejection{Act: promotiontest.ActOf("ada"), Images: images}))
 }
