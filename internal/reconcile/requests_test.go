@@ -210,3 +210,122 @@ environments:
 		w.calm()
 	})
 }
+
+// landsOnce are configs in which versions land in other ways than by pushes to one branch.
+func landsOnce() map[string]string {
+	const chain = `version: 1
+components:
+  web: {image: quay.io/acme/web, select: {semver: ">=1"}}
+environments:
+  dev: {paths: ["dev/{application}.txt"], land: push}
+  staging: {paths: ["staging/{application}.txt"], after: [dev], land: push}
+  prod: {paths: ["prod/{application}.txt"], after: [staging], land: push}
+`
+	automerge := strings.NewReplacer("after: [dev], land: push", "after: [dev], land: automerge", "[staging], land: push", "[staging], land: automerge")
+	branches := strings.NewReplacer("[dev], land: push", "[dev], land: push, branch: staging", "[staging], land: push", "[staging], land: push, branch: prod")
+	return map[string]string{
+		"by automerge":                       automerge.Replace(chain),
+		"all by automerge":                   strings.Replace(automerge.Replace(chain), "dev/{application}.txt\"], land: push", "dev/{application}.txt\"], land: automerge", 1),
+		"on a branch each":                   branches.Replace(chain),
+		"by automerge on a branch each":      branches.Replace(automerge.Replace(chain)),
+		"by automerge, then by a push":       strings.Replace(chain, "after: [dev], land: push", "after: [dev], land: automerge", 1),
+		"by automerge, newer: queue":         strings.Replace(automerge.Replace(chain), "[dev], land: automerge", "[dev], land: automerge, newer: queue", 1),
+		"on a branch each, newer: queue":     strings.Replace(branches.Replace(chain), "[dev], land: push", "[dev], land: push, newer: queue", 1),
+		"on a branch each, newer: drain":     strings.Replace(branches.Replace(chain), "[dev], land: push", "[dev], land: push, newer: drain", 1),
+		"on a branch each, one is requested": strings.Replace(branches.Replace(chain), "[dev], land: push", "[dev], land: push, propose: manual", 1),
+		"by automerge, one is requested":     strings.Replace(automerge.Replace(chain), "[dev], land: automerge", "[dev], land: automerge, propose: manual", 1),
+	}
+}
+
+// Also by automerge and on a branch for each environment, a version that is replaced already is not landed on the way:
+// several services get one commit and at most one pull request for each environment. What wants the older version gets it.
+func TestReconcile_landsOnceByAutomergeAndOnBranches(t *testing.T) {
+	t.Parallel()
+	services := []string{"shop", "cart", "blog", "mail"}
+	for name, config := range landsOnce() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, config)
+			w.Git.Commit("main", reconciletest.Human, w.Clock.Now(), "Services", func(all map[string]string) {
+				for _, environment := range []string{"dev", "staging", "prod"} {
+					for _, service := range services {
+						all[environment+"/"+service+".txt"] = line(web, "1.0.0") + "\n"
+					}
+				}
+			})
+			for _, branch := range []string{"staging", "prod"} {
+				w.Git.Set(branch, w.Git.Branch("main"))
+			}
+			branchOf := func(environment string) string {
+				if environment != "dev" && strings.Contains(config, "branch: ") {
+					return environment
+				}
+				return "main"
+			}
+			w.decide(state.Hold(state.Target{Environment: "staging", Application: state.All}, w.act("")))
+			w.pushAndRun(web, "1.1.0")
+			w.decide(state.Resume(state.Target{Environment: "staging", Application: state.All}, w.act("")))
+			requested := strings.Contains(config, "manual")
+			if requested {
+				w.decide(state.AddRequest(in("staging"), w.requested("1.1.0")))
+			}
+			heads, pulls := map[string]string{}, len(w.Forge.All())
+			for _, branch := range []string{"main", "staging", "prod"} {
+				heads[branch] = w.Git.Branch(branch)
+			}
+			w.pushAndRun(web, "1.2.0")
+			landed := map[string]int{} // by file
+			for branch, head := range heads {
+				for id := w.Git.Branch(branch); id != head; {
+					commit, err := w.Git.Objects().Commit(id)
+					if err != nil {
+						t.Fatal(err)
+					}
+					changed, err := w.Git.Objects().Changed(commit.Parents[0], id)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, file := range changed {
+						if environment, _, _ := strings.Cut(file, "/"); branchOf(environment) == branch {
+							landed[file]++
+						}
+					}
+					id = commit.Parents[0]
+				}
+			}
+			older := strings.Contains(config, "newer: ")
+			for _, environment := range []string{"dev", "staging", "prod"} {
+				for _, service := range services {
+					file, want, version := environment+"/"+service+".txt", 1, "1.2.0"
+					switch {
+					case requested && environment != "dev" && service == "shop":
+						version = "1.1.0"
+					case requested && environment != "dev":
+						want, version = 0, "1.0.0"
+					case older && environment == "staging":
+						want = 2
+					case older && environment == "prod":
+						want = landed[file] // the older one may be replaced before it comes here
+					}
+					if landed[file] != want {
+						t.Errorf("%s landed %d times, want %d", file, landed[file], want)
+					}
+					if got := w.Git.FilesOf(w.Git.Branch(branchOf(environment)))[file]; got != line(web, version)+"\n" {
+						t.Errorf("%s has %s, want %s", file, got, version)
+					}
+				}
+			}
+			most := 0
+			for _, environment := range []string{"dev", "staging", "prod"} {
+				if strings.Contains(config, environment+"/{application}.txt\"], land: automerge") ||
+					strings.Contains(config, map[string]string{"dev": "-", "staging": "[dev]", "prod": "[staging]"}[environment]+", land: automerge") {
+					most += len(services)
+				}
+			}
+			if n := len(w.Forge.All()) - pulls; !older && n > most {
+				t.Errorf("%d pull requests, want %d at most: %v", n, most, w.pulls())
+			}
+			w.calm()
+		})
+	}
+}

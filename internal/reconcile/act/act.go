@@ -91,6 +91,9 @@ func (x *executor) execute(ctx context.Context) error {
 		}
 	}
 	for i, p := range pulls {
+		if x.onTheWay(p) {
+			continue
+		}
 		effect := outcome.Effect{Proposal: p, Action: outcome.ActionNone, Err: x.skipReason(p)}
 		if effect.Err == nil {
 			effect = x.carryOut(ctx, effect)

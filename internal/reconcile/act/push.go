@@ -3,6 +3,7 @@ package act
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"promoter/internal/fault"
 	"promoter/internal/landing"
@@ -26,6 +27,7 @@ func (x *executor) pushProposals(ctx context.Context, pushed func(propose.Propos
 		chains[branch] = append(chains[branch], &proposals[i])
 	}
 	for _, branch := range branches {
+		chains[branch] = slices.DeleteFunc(chains[branch], func(p *propose.Proposal) bool { return x.onTheWay(*p) })
 		if err := x.pushChain(ctx, branch, chains[branch]); err != nil {
 			return err
 		}
