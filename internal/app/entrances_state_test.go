@@ -17,9 +17,7 @@ import (
 func TestEntrances_ofTheStateBranch(t *testing.T) {
 	t.Parallel()
 	table := stateTable(t)
-	// A rollback with a bypass counts as a rollback does, and its bypass as that of a request: the same code reads both.
-	words := slices.DeleteFunc(decisionWords(), func(word string) bool { return word == "rollback with bypass" })
-	entrancesCover(t, table.title, words, table.whats())
+	entrancesCover(t, table.title, decisionWords(), table.whats())
 	counted := map[string]map[string]bool{}
 	for principal, more := range map[string]string{
 		"sealed": `seal: {keys: ["env:SEAL"]}`, "unsealed": "", "protected": `seal: {keys: ["env:SEAL"], protected: ["*/acme/gitops"]}`,
@@ -35,14 +33,15 @@ func TestEntrances_ofTheStateBranch(t *testing.T) {
 }
 
 // pushState pushes each decision to the state branch of a repository, and returns which of them count after a run. A
-// bypass counts if it leads to a pull request: ada may bypass the soak of staging.
+// bypass counts if it leads to a pull request: ada may bypass the soak of staging. That of a rollback counts if it
+// lands in dev although that is frozen.
 func pushState(t *testing.T, more string) map[string]bool {
 	t.Helper()
 	s := newStory(t, "github", strings.Replace(reviewed, "after: [dev]", "after: {dev: {soak: 24h}}", 1))
 	file := s.serverFile("state.yaml", fmt.Sprintf(`forge: {kind: github, url: "%s", insecure: true, token: "env:TOKEN"}`, s.forge.URL()),
-		fmt.Sprintf("data: %q\nrepositories: [{forge: forge, name: acme/gitops}]\nbypass: [{conditions: [soak], who: [ada]}]\n%s", filepath.Join(s.dir, "data"), more))
+		fmt.Sprintf("data: %q\nrepositories: [{forge: forge, name: acme/gitops}]\nbypass: [{conditions: [soak, freeze], who: [ada]}]\n%s", filepath.Join(s.dir, "data"), more))
 	s.server = connected(t, file, environ("TOKEN", s.token, "SEAL", strings.Repeat("0123456789", 4)), s.clock.Now)
-	s.repo.Git.Commit("ada", "main", "Another application", map[string]string{
+	before := s.repo.Git.Commit("ada", "main", "Another application", map[string]string{
 		"dev/cart.yaml": s.manifest("web:1.0.0"), "staging/cart.yaml": s.manifest("web:1.0.0"),
 	})
 	s.releaseAndRun("web", "1.1.0")
@@ -55,9 +54,11 @@ func pushState(t *testing.T, more string) map[string]bool {
 	}
 	image := s.expand("$R/acme/web:1.0.0@") + s.digests["web:1.0.0"]
 	s.repo.Git.Commit("mallory", state.Branch, "Decide", map[string]string{
-		"dev/shop.json":      `{"schema": 1, "hold": {` + act("hold") + `}}`,
-		"dev/_all.json":      `{"schema": 1, "freeze": {` + act("freeze") + `}}`,
-		"dev/blog.json":      `{"schema": 1, "rejections": [{` + act("reject") + fmt.Sprintf(`, "images": {"web": %q}}]}`, image),
+		"dev/shop.json": `{"schema": 1, "hold": {` + act("hold") + `}}`,
+		"dev/_all.json": `{"schema": 1, "freeze": {` + act("freeze") + `}}`,
+		"dev/blog.json": `{"schema": 1, "rejections": [{` + act("reject") + fmt.Sprintf(`, "images": {"web": %q}}]}`, image),
+		"dev/cart.json": `{"schema": 1, "hold": {` + act("back") + `}, "rollback": {` + act("back") +
+			fmt.Sprintf(`, "images": {"web": %q}, "commit": %q, "bypass": ["freeze"]}}`, image, before),
 		"prod/blog.json":     `{"schema": 1, "request": {` + act("promote") + `}}`,
 		"staging/cart.json":  `{"schema": 1, "request": {` + act("bypass") + `, "bypass": ["soak"]}}`,
 		"staging/blog.json":  `{"schema": 1, "rollback": {` + act("rollback") + fmt.Sprintf(`, "images": {"web": %q}, "commit": %q}}`, image, strings.TrimSpace(s.repo.Git.Run("rev-parse", "main"))),
@@ -67,10 +68,12 @@ func pushState(t *testing.T, more string) map[string]bool {
 	})
 	s.pass()
 	bypassed := slices.ContainsFunc(s.repo.Pulls.All(), func(pull forgetest.PullState) bool { return pull.Head == "promoter/staging/cart" })
+	returned := strings.Contains(s.repo.Git.Run("show", "main:dev/cart.yaml"), s.line("web:1.0.0"))
 	now := s.repo.Git.Run("grep", "-h", "reason", state.Branch)
 	return map[string]bool{
 		"hold": strings.Contains(now, "pushed-hold"), "freeze": strings.Contains(now, "pushed-freeze"), "reject": strings.Contains(now, "pushed-reject"),
 		"promote": strings.Contains(now, "pushed-promote"), "unreject": strings.Contains(now, "pushed-unreject"), "bypass": bypassed,
-		"rollback": strings.Contains(now, "pushed-rollback"), "resume": !strings.Contains(now, "base-hold"), "thaw": !strings.Contains(now, "base-freeze"),
+		"rollback with bypass": returned,
+		"rollback":             strings.Contains(now, "pushed-rollback"), "resume": !strings.Contains(now, "base-hold"), "thaw": !strings.Contains(now, "base-freeze"),
 	}
 }

@@ -358,6 +358,7 @@ reject   | inside | yes     yes      yes
 promote  | inside | ignored yes      yes
 bypass   | inside | ignored ignored  yes
 rollback | inside | ignored yes      yes
+rollback with bypass | inside | ignored ignored  yes
 resume   | inside | ignored yes      yes
 unreject | inside | ignored yes      yes
 thaw     | inside | ignored yes      yes
