@@ -153,3 +153,35 @@ func TestRun_bypassInAComment_github(t *testing.T) {
 		s.holds("prod", "1.1.0 1.0.0")
 	})
 }
+
+// A rollback in a comment has the bypass of the command line, with the same rules: a user without the permission is
+// refused, and with it, the rollback that waits for the end of a freeze is proposed.
+func TestRun_rollbackWithBypassInAComment_github(t *testing.T) {
+	t.Parallel()
+	onceOnGitHub(t, chain, func(s *story) {
+		s.bypassed("  - {conditions: [freeze], environments: [staging], who: [ada]}\n")
+		s.releaseAndRun("web", "1.1.0")
+		s.repo.Pulls.Merge("ada", 1, "merge")
+		s.run()
+		s.decideAs("ada", decision.Decision{Verb: verb.Freeze, Environment: "staging", Reason: "fair"})
+		s.wait(time.Minute)
+		plain := s.says("bob", 1, "/promoter rollback slow")
+		s.because(s.run(), "staging", "waiting: ", "frozen", "fair")
+		s.reacted(plain, "+1")
+		refused := s.says("bob", 1, "/promoter rollback --bypass freeze incident 42")
+		s.because(s.run(), "staging", "waiting: ", "frozen")
+		s.reacted(refused, "-1")
+		s.replied(1, "only users named by bypass in the server file may bypass freeze of shop in staging")
+		unclear := s.says("ada", 1, "/promoter rollback --bypass soak incident 42")
+		s.run()
+		s.reacted(unclear, "confused")
+		s.wait(time.Minute)
+		done := s.says("ada", 1, "/promoter rollback --bypass freeze incident 42")
+		s.run()
+		s.reacted(done, "+1")
+		s.pulls(stagingHead+" merged", prodHead+" merged", stagingHead+" open")
+		s.repo.Pulls.Merge("ada", 3, "merge")
+		s.run()
+		s.holds("staging", "1.0.0 1.0.0")
+	})
+}

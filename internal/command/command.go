@@ -24,7 +24,7 @@ type Command struct {
 	Verb        verb.Verb
 	Environment string   // of promote
 	Reason      string   // of hold, resume, reject, unreject, and rollback, and of a promotion that bypasses something
-	Bypass      []string // of promote: conditions and gates, of verb.Bypassable
+	Bypass      []string // of promote and rollback: conditions and gates, of verb.BypassableBy
 	// Problem is what is wrong with the command; the command is not executed then.
 	// It quotes nothing of the comment except names. Empty: the command is valid.
 	Problem string
@@ -112,13 +112,13 @@ func Parse(text string) Command {
 		return Command{Verb: verb.Help}
 	case i < 0:
 		return Command{Problem: "unknown command"}
-	case strings.HasPrefix(rest, "-"):
+	case strings.HasPrefix(rest, "-") && (c.Verb != verb.Rollback || !strings.HasPrefix(rest, bypassOption)):
 		c.Problem = fmt.Sprintf("%s takes no options in a comment; it applies to this pull request", c.Verb)
 		return c
 	}
 	switch usages[i].Argument {
 	case environment:
-		rest, c.Bypass, c.Reason, c.Problem = readBypass(rest)
+		rest, c.Bypass, c.Reason, c.Problem = readBypass(c.Verb, rest)
 		switch {
 		case c.Problem != "":
 		case rest == "":
@@ -132,6 +132,13 @@ func Parse(text string) Command {
 		}
 	case requiredReason, optionalReason:
 		c.Reason = rest
+		if c.Verb == verb.Rollback && strings.Contains(" "+rest, " "+bypassOption) {
+			var before string
+			if before, c.Bypass, c.Reason, c.Problem = readBypass(c.Verb, " "+rest); before != "" && c.Problem == "" {
+				c.Problem = fmt.Sprintf("write %s before the reason", bypassOption)
+			}
+			return c
+		}
 		if rest == "" && usages[i].Argument == requiredReason {
 			c.Problem = fmt.Sprintf("%s requires a reason", c.Verb)
 		}
@@ -143,19 +150,19 @@ func Parse(text string) Command {
 	return c
 }
 
-// bypassOption begins what a promotion bypasses: a list with commas, and the reason.
+// bypassOption begins what a promotion or a rollback bypasses: a list with commas, and the reason.
 const bypassOption = "--bypass"
 
-// readBypass cuts the bypass from the arguments of a promotion.
-func readBypass(arguments string) (rest string, names []string, reason, problem string) {
+// readBypass cuts the bypass from the arguments of a promotion or a rollback.
+func readBypass(of verb.Verb, arguments string) (rest string, names []string, reason, problem string) {
 	rest, option, found := strings.Cut(arguments, " "+bypassOption)
 	if !found {
 		return arguments, nil, "", ""
 	}
 	list, reason, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(option, "="), " "), " ")
 	for name := range strings.SplitSeq(list, ",") {
-		if !slices.Contains(verb.Bypassable(), name) {
-			problem = bypassOption + " takes a list of " + strings.Join(verb.Bypassable(), ", ") + ", with commas, and then a reason"
+		if !slices.Contains(verb.BypassableBy(of), name) {
+			problem = bypassOption + " takes a list of " + strings.Join(verb.BypassableBy(of), ", ") + ", with commas, and then a reason"
 			return rest, nil, "", problem
 		}
 		if !slices.Contains(names, name) {

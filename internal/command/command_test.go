@@ -47,6 +47,16 @@ func TestRead_forms(t *testing.T) {
 		"/promoter promote prod --bypass soak,windows,soak incident 42": {
 			Verb: verb.Promote, Environment: "prod", Bypass: []string{"soak", "windows"}, Reason: "incident 42",
 		},
+		"/promoter rollback --bypass freeze,windows incident 42": {
+			Verb: verb.Rollback, Bypass: []string{"freeze", "windows"}, Reason: "incident 42",
+		},
+		"/promoter rollback --bypass freeze":                     {Verb: verb.Rollback, Problem: "--bypass requires a reason"},
+		"/promoter rollback --bypass soak incident":              {Verb: verb.Rollback, Problem: "--bypass takes a list of checks, windows, approvals, freeze, with commas, and then a reason"},
+		"/promoter rollback slow --bypass freeze":                {Verb: verb.Rollback, Problem: "--bypass requires a reason"},
+		"/promoter rollback slow --bypass freeze again":          {Verb: verb.Rollback, Bypass: []string{"freeze"}, Reason: "again", Problem: "write --bypass before the reason"},
+		"/promoter rollback --to 1 slow":                         {Verb: verb.Rollback, Problem: "rollback takes no options in a comment; it applies to this pull request"},
+		"/promoter rollback slow":                                {Verb: verb.Rollback, Reason: "slow"},
+		"/promoter hold --bypass freeze x":                       {Verb: verb.Hold, Problem: "hold takes no options in a comment; it applies to this pull request"},
 		"/promoter promote prod --bypass soak":                   {Verb: verb.Promote, Problem: "--bypass requires a reason"},
 		"/promoter promote prod --bypass hold because":           {Verb: verb.Promote, Problem: "--bypass takes a list of soak, healthy, checks, tagged, windows, approvals, freeze, with commas, and then a reason"},
 		"/promoter promote prod --bypass":                        {Verb: verb.Promote, Problem: "--bypass takes a list of soak, healthy, checks, tagged, windows, approvals, freeze, with commas, and then a reason"},
@@ -83,7 +93,7 @@ func TestRead_otherText(t *testing.T) {
 
 func TestCommand_String(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"hold", "hold the cart is empty", "promote prod-eu", "promote prod --bypass soak,checks incident 42", "reject it leaks", "help"} {
+	for _, text := range []string{"hold", "hold the cart is empty", "promote prod-eu", "promote prod --bypass soak,checks incident 42", "rollback --bypass freeze incident 42", "rollback slow", "reject it leaks", "help"} {
 		if got, _ := command.Read("/promoter " + text); got.String() != text {
 			t.Errorf("%q became %q", text, got)
 		}

@@ -131,7 +131,7 @@ func (r Reader) apply(ctx context.Context, o Observed, given userCommand) (comma
 			subject = everywhere()
 		}
 	case verb.Rollback:
-		changes, reason, err := r.rollbacks(ctx, o, about, act)
+		changes, reason, err := r.rollbacks(ctx, o, about, act, given.command.Bypass)
 		switch {
 		case err == nil && about.merged == "":
 			return unclear(reason), nil
@@ -405,7 +405,7 @@ func (r Reader) unrejections(
 
 // rollbacks returns the changes that revert what a merged pull request brought, or the reason why there are none.
 func (r Reader) rollbacks(
-	ctx context.Context, o Observed, about pullRequestTargets, act state.Act,
+	ctx context.Context, o Observed, about pullRequestTargets, act state.Act, bypass []string,
 ) (changes []state.Change, reason string, err error) {
 	var commands []string
 	for _, target := range about.targets {
@@ -419,23 +419,23 @@ func (r Reader) rollbacks(
 	case len(about.landed) == 0:
 		return nil, "its head is not promoter's, so its versions are not known; run " + instead, nil
 	}
-	commit, err := r.Commits.Commit(about.merged)
-	if err != nil || len(commit.Parents) == 0 || commit.Shallow {
-		return nil, "what was there before is not known; run " + instead, nil //nolint:nilerr // the commit is not readable
+	parent, known, err := r.History.ParentOf(ctx, o.Promotion.BaseOf(about.landed[0].Target), about.merged, act.At)
+	if err != nil || !known {
+		return nil, "what was there before is not known; run " + instead, err
 	}
 	o.Landed.Promotion = o.Promotion // with the decisions of earlier comments
 	for _, landed := range about.landed {
 		if left := landing.ChangedBy(o.Promotion, landed); len(left) > 0 {
 			return nil, landed.Target.Name() + " has other versions since then; to roll these back, run " + instead, nil
 		}
-		earlier, err := r.History.Before(ctx, o.Landed, landed.Target, commit.Parents[0])
+		earlier, err := r.History.Before(ctx, o.Landed, landed.Target, parent)
 		switch kind := fault.KindOf(err); {
 		case kind == fault.NotFound || kind == fault.Invalid:
 			return nil, err.Error(), nil
 		case err != nil:
 			return nil, "", err
 		}
-		back := state.RolledBack{Act: act, Images: map[string]string{}, From: earlier.Left, Commit: earlier.Commit}
+		back := state.RolledBack{Act: act, Images: map[string]string{}, From: earlier.Left, Commit: earlier.Commit, Bypass: bypass}
 		for component, pinned := range earlier.Snapshot {
 			back.Images[component] = pinned.Reference()
 		}

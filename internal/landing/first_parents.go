@@ -30,6 +30,33 @@ func (r Reader) ReadParent(ctx context.Context, branch string, head repo.Commit)
 	return err == nil, repo.IgnoreNotFound(err)
 }
 
+// ParentOf returns the first parent of a commit that a branch had at a time, with more history if that is needed; false:
+// it is not readable.
+func (r Reader) ParentOf(ctx context.Context, branch, id string, at time.Time) (parent string, known bool, err error) {
+	for _, back := range []time.Duration{recentHistory, maxHistory, 0} {
+		commit, err := r.Objects.Commit(id)
+		switch {
+		case repo.IgnoreNotFound(err) != nil:
+			return "", false, err
+		case err == nil && !commit.Shallow:
+			return firstParent(commit), len(commit.Parents) > 0, nil
+		case back == 0:
+			return "", false, nil
+		}
+		if err := r.Remote.Deepen(ctx, branch, at.Add(-back)); err != nil {
+			return "", false, fmt.Errorf("deepen %s: %w", branch, err)
+		}
+	}
+	return "", false, nil
+}
+
+func firstParent(commit repo.Commit) string {
+	if len(commit.Parents) == 0 {
+		return ""
+	}
+	return commit.Parents[0]
+}
+
 // OnBranch reports whether a commit is in the first-parent history of the tip of a branch.
 func (r Reader) OnBranch(ctx context.Context, branch, tip, commit string) (bool, error) {
 	history := r.branch(branch, tip)
