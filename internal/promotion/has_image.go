@@ -1,7 +1,6 @@
 package promotion
 
 import (
-
 	"promoter/internal/image"
 )
 
