@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,6 +93,43 @@ func TestRecordDecision_subjectNamesTheApplication(t *testing.T) {
 		if got := strings.TrimSpace(repository.Git.Run("log", "-1", "--format=%B", "promoter/_state")); got != step.want {
 			t.Errorf("%+v: %q, want %q", step.decision, got, step.want)
 		}
+	}
+}
+
+// A pattern of applications is expanded when it is recorded: the answer and the commit name each of them, and an
+// application that appears later is not among them.
+func TestRecordDecision_listsWhatAPatternMatches(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	files := map[string]string{
+		".promoter.yaml": "version: 1\ncomponents:\n  web: {image: $R/acme/web, select: {semver: \">=1\"}}\n" +
+			"environments:\n  dev: {paths: [\"{application}/dev\"], land: push}\n",
+		"blog/dev/app.yaml": "image: $R/acme/web:1.4.0\n",
+	}
+	want := []string{"shop-api", "shop-cart", "shop-mail", "shop-pay", "shop-web"}
+	for _, name := range want {
+		files[name+"/dev/app.yaml"] = "image: $R/acme/web:1.4.0\n"
+	}
+	repository := f.repository("acme/gitops", files)
+	server := f.open(insecureRegistry, "acme/gitops")
+	result, err := decision.Record(t.Context(), server, decision.Decision{Verb: verb.Hold, Environment: "dev", Application: "shop-*"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var targets, listed []string
+	for _, target := range result.Targets {
+		targets = append(targets, target.Application)
+	}
+	message := repository.Git.Run("log", "-1", "--format=%B", "promoter/_state")
+	for line := range strings.Lines(message) {
+		if name, is := strings.CutPrefix(line, "- "); is {
+			listed = append(listed, strings.TrimSuffix(strings.TrimSpace(name), " in dev"))
+		}
+	}
+	held := strings.Fields(repository.Git.Run("ls-tree", "-r", "--name-only", "promoter/_state"))
+	held = slices.DeleteFunc(held, func(path string) bool { return !strings.HasPrefix(path, "dev/") })
+	if !slices.Equal(targets, want) || !slices.Equal(listed, want) || len(held) != len(want) {
+		t.Errorf("the answer has %v, the commit %q, the branch %v", targets, message, held)
 	}
 }
 

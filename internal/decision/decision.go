@@ -147,10 +147,26 @@ func subject(d Decision, targets []promotion.Target) string {
 	}
 }
 
+// message returns the message of the commit on the state branch: the subject and, for a pattern, what it matched.
+func message(d Decision, r Result) string {
+	if !strings.ContainsAny(d.Application, globs) {
+		return r.Subject
+	}
+	text := r.Subject + "\n"
+	for _, target := range r.Targets[:min(maxListed, len(r.Targets))] {
+		text += "\n- " + target.Name()
+	}
+	if more := len(r.Targets) - maxListed; more > 0 {
+		text += fmt.Sprintf("\n- and %d more", more)
+	}
+	return text
+}
+
 const (
 	globs       = "*" // what is a pattern in the name of an application
 	maxSubjects = 3   // targets in the subject of a commit
 	maxNames    = 20  // targets in a message
+	maxListed   = 500 // targets in the message of a commit
 )
 
 // namesOf lists targets.

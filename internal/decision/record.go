@@ -143,7 +143,7 @@ func RecordIn(
 	if err != nil {
 		return Result{}, err
 	}
-	recorded, err := stateBranch.Record(ctx, result.Subject, changes...)
+	recorded, err := stateBranch.Record(ctx, message(d, result), changes...)
 	if err != nil {
 		return Result{}, err
 	}
