@@ -210,6 +210,7 @@ func atEffect(s *story, at int, act func()) {
 func clockSkew(s *story) {
 	skew := time.Duration(s.random.IntN(40)-20) * time.Minute
 	s.log("run with a clock that is %s off", skew)
+	s.skewed = true
 	_, _ = reconcileWith(s, false, skew)
 }
 

@@ -80,6 +80,7 @@ type story struct {
 	unanswered      bool                       // a registry did not answer in this step
 	byRevert        map[string]bool            // what of refused was reverted in Git, by target and reference
 	openAgain       map[int]bool               // pull requests that a user reopened last
+	skewed          bool                       // a process had a wrong clock
 	dropping        bool                       // the story itself ends requests
 	botCloses       map[string]int             // how often a bot closed what would bring a reference, by target and reference
 	storedHead      string                     // of the state branch before the step
