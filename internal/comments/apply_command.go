@@ -370,7 +370,8 @@ func everywhere() state.Target { return state.Target{Environment: state.All, App
 // rejectsEverywhere reports whether users rejected the versions of a pull request in all
 // environments, with a command in it.
 func rejectsEverywhere(o Observed, about pullRequestTargets) bool {
-	return slices.ContainsFunc(o.Promotion.State.At(everywhere()).Rejections, func(r state.Rejection) bool { return r.Number == about.number })
+	here := func(r state.Rejection) bool { return r.Number == about.number }
+	return slices.ContainsFunc(o.Promotion.State.At(everywhere()).Rejections, here)
 }
 
 // unrejections returns the changes that allow the versions of a pull request again in its targets, and

@@ -99,7 +99,8 @@ func verify(ctx context.Context, tx *Tx, steps []migration) error {
 		switch checksum := applied[step.version]; checksum {
 		case step.checksum():
 		case "":
-			if _, err := tx.Exec(ctx, "update schema_version set checksum = ? where version = ?", step.checksum(), step.version); err != nil {
+			const fill = "update schema_version set checksum = ? where version = ?"
+			if _, err := tx.Exec(ctx, fill, step.checksum(), step.version); err != nil {
 				return err
 			}
 		default:

@@ -187,8 +187,8 @@ func Answer(what verb.Verb, r Result) api.Decided {
 	answer := api.Decided{
 		Schema: api.Schema, Repository: r.Repository,
 		Verb: what, By: api.User{Host: r.By.Host, Login: r.By.Login}, Subject: r.Subject,
-		Targets: []api.DecidedTarget{}, Images: r.Images, Effects: append([]string{}, r.Effects...), Unchanged: r.Unchanged, DryRun: r.DryRun,
-		Promotions: r.Promotions,
+		Targets: []api.DecidedTarget{}, Images: r.Images, Effects: append([]string{}, r.Effects...),
+		Unchanged: r.Unchanged, DryRun: r.DryRun, Promotions: r.Promotions,
 	}
 	for _, target := range r.Targets {
 		answer.Targets = append(answer.Targets, api.DecidedTarget(target))

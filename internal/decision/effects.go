@@ -136,7 +136,8 @@ func unrejected(target state.Target, images map[string]string, recorded statebra
 		is := parsed.Version()
 		for _, at := range recorded.Before.Targets() {
 			was, scope, rejected := recorded.Before.RejectedBy(at, parsed.Repository, is)
-			if _, _, still := recorded.After.RejectedBy(at, parsed.Repository, is); rejected && !still && scope == at && covers(target, at) {
+			_, _, still := recorded.After.RejectedBy(at, parsed.Repository, is)
+			if rejected && !still && scope == at && covers(target, at) {
 				add("ended the rejection of %s in %s by %s", version(component, parsed), name(at), actText(was.Act))
 			}
 		}
@@ -193,6 +194,11 @@ func stillHeld(target state.Target, held state.Held, what verb.Verb) string {
 func covers(wide, target state.Target) bool {
 	return (wide.Environment == state.All || wide.Environment == target.Environment) &&
 		(wide.Application == state.All || wide.Application == target.Application)
+}
+
+// coversAny reports whether one of some targets covers another target.
+func coversAny(wide []promotion.Target, target state.Target) bool {
+	return slices.ContainsFunc(wide, func(one promotion.Target) bool { return covers(state.Target(one), target) })
 }
 
 // name describes a target for users.

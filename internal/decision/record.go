@@ -162,8 +162,7 @@ func (r repository) follows(ctx context.Context, targets []promotion.Target, cha
 		return []string{"what follows is not known: " + err.Error()}
 	}
 	for _, decided := range decisions {
-		about := slices.ContainsFunc(targets, func(wide promotion.Target) bool { return covers(state.Target(wide), state.Target(decided.Target)) })
-		if about && r.covers(decided.Target) {
+		if coversAny(targets, state.Target(decided.Target)) && r.covers(decided.Target) {
 			outcome := cmp.Or(decided.Reason.String(), string(decided.State))
 			lines = append(lines, "then "+decided.Target.Name()+": "+outcome)
 		}

@@ -66,7 +66,7 @@ func released(ctx context.Context, d Decision, r repository, targets []promotion
 		return nil, err
 	}
 	concerned := slices.DeleteFunc(s.Stops(clients.Now()), func(stop state.Stop) bool {
-		return !endsStop(d.Verb, stop) || !slices.ContainsFunc(targets, func(wide promotion.Target) bool { return covers(state.Target(wide), stop.Of) })
+		return !endsStop(d.Verb, stop) || !coversAny(targets, stop.Of)
 	})
 	if len(concerned) == 0 {
 		return nil, nil

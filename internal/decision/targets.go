@@ -234,7 +234,8 @@ func selectTargets(d Decision, environments []string, applications map[string][]
 	case len(targets) == 0 && d.Application != "":
 		return nil, fault.New(fault.Invalid, "there is no application %s here; there are %s", d.Application, fault.List(known))
 	case len(targets) > 1 && len(d.With) > 0:
-		return nil, fault.New(fault.Invalid, "--with is for one application: name it with --app; %s has %s", d.Environment, fault.List(known))
+		const problem = "--with is for one application: name it with --app; %s has %s"
+		return nil, fault.New(fault.Invalid, problem, d.Environment, fault.List(known))
 	}
 	return targets, nil
 }

@@ -173,7 +173,8 @@ func advice(d promotion.Decision) string {
 			return "reopen the pull request and merge it, write the versions by hand, or allow them with 'promoter unreject" +
 				versions(d.Moves) + wholeScope(d.Reason.Scope, target) + "'"
 		}
-		return "a newer version proceeds; 'promoter unreject" + versions(d.Moves) + wholeScope(d.Reason.Scope, target) + "' allows this one again"
+		return "a newer version proceeds; 'promoter unreject" + versions(d.Moves) + wholeScope(d.Reason.Scope, target) +
+			"' allows this one again"
 	case promotion.RuleLeftUpstream:
 		return "a newer version proceeds; 'promoter resume --env " + d.Reason.Scope.Environment + d.ApplicationFlag() +
 			"' ends that rollback"

@@ -236,7 +236,8 @@ func (p Path) stopped(f Facts, asked Asked, i int) (text, advice string) {
 	case rejected:
 		by := cmp.Or(rejection.By.Login, "an unknown user")
 		why := strings.TrimSuffix(": "+rejection.Reason, ": ")
-		return fmt.Sprintf("was rejected in %s by %s on %s%s", here, by, rejection.At.UTC().Format(time.DateOnly), why), allowAgain(p.Component, v, step, wide)
+		what := fmt.Sprintf("was rejected in %s by %s on %s%s", here, by, rejection.At.UTC().Format(time.DateOnly), why)
+		return what, allowAgain(p.Component, v, step, wide)
 	case same(step.Next, v) && step.Blocker != nil:
 		return "waits in " + here + step.at() + ": " + step.Blocker.String(), step.Blocker.Advice
 	case same(step.Next, v):

@@ -363,8 +363,8 @@ func recordByService(command *cobra.Command, flags *decideFlags, system console.
 	d := flags.decision
 	return client.Decide(command.Context(), api.Decision{
 		Repository: strings.Join(flags.targets.Repositories, ""), Environment: d.Environment, Application: d.Application,
-		All: d.All, DryRun: d.DryRun, Verb: d.Verb, Reason: d.Reason, With: d.With, Bypass: d.Bypass, Images: d.Images, To: d.To, Until: d.Until,
-		Downstream: d.Downstream,
+		All: d.All, DryRun: d.DryRun, Verb: d.Verb, Reason: d.Reason, With: d.With, Bypass: d.Bypass, Images: d.Images,
+		To: d.To, Until: d.Until, Downstream: d.Downstream,
 	})
 }
 

@@ -73,7 +73,8 @@ func requestedEnds(in input.Target, component string) (promotion.Reason, bool) {
 		return alreadyNewer(component, current, wanted), true
 	}
 	for _, source := range in.Sources {
-		if rejection, rejected := in.State().Rejected(state.Target(source), ref.Repository, wanted); rejected && !rejection.Blocked && move.Form == "" {
+		rejection, rejected := in.State().Rejected(state.Target(source), ref.Repository, wanted)
+		if rejected && !rejection.Blocked && move.Form == "" {
 			text := input.RejectedText(in.State(), source, move, rejection)
 			return promotion.Reasonf(promotion.RuleRejected, "%s: %s", source.Environment, text), true
 		}

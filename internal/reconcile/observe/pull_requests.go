@@ -202,7 +202,7 @@ func refusedMerge(o Observation, pr scm.PullRequest, open promotion.Open, pushed
 // whether it is a draft or has open conversations, the checks, and the reviews. What is only more time is not in it.
 func fingerprint(pr scm.PullRequest, base string, checks []promotion.Check, reviews []scm.Review) string {
 	hash := sha256.New()
-	add := func(values ...any) { fmt.Fprintf(hash, "%q\n", fmt.Sprintln(values...)) }
+	add := func(values ...any) { hash.Write(fmt.Appendf(nil, "%q\n", fmt.Sprintln(values...))) }
 	add(pr.Head.Commit, pr.Base, base, pr.Draft, pr.Unresolved)
 	checks = slices.SortedFunc(slices.Values(checks), func(a, b promotion.Check) int { return strings.Compare(a.Name, b.Name) })
 	for _, check := range checks {
