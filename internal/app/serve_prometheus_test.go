@@ -211,12 +211,13 @@ scrape_configs:
   - {job_name: promoter, static_configs: [{targets: [%q]}]}
 `, rules, target))
 	command := exec.CommandContext(t.Context(), program, "--config.file="+file, "--web.listen-address=127.0.0.1:0", "--storage.tsdb.path="+filepath.Join(folder, "data"))
-	var address string
-	startCounterpart(t, command, func(line string) bool {
+	address, ready := "", false
+	startCounterpart(t, command, func(line string) bool { // two goroutines log these, in any order
 		if found := prometheusListens.FindStringSubmatch(line); found != nil {
 			address = found[1]
 		}
-		return address != "" && strings.Contains(line, "ready to receive web requests")
+		ready = ready || strings.Contains(line, "ready to receive web requests")
+		return address != "" && ready
 	})
 	return &prometheus{t: t, url: "http://" + address}
 }
