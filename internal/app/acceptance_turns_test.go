@@ -159,3 +159,38 @@ func TestRun_botClosesTheRollback(t *testing.T) {
 		s.has("prod", "web:1.0.0")
 	})
 }
+
+// What staging is leaving by a rollback goes to prod neither before nor after the rollback is merged, until a user resumes.
+// Then newer versions go on.
+func TestRun_rollbackGoesNoFurther(t *testing.T) {
+	t.Parallel()
+	onEveryForge(t, func(s turned) {
+		s.landed()
+		prod := s.open(prodHead).Number
+		s.wait(time.Minute)
+		s.decide(decision.Decision{Verb: verb.Rollback, Environment: "staging", Application: "shop", Reason: "slow"})
+		s.because(s.run(), "prod", "staging", "slow")
+		if one := s.pulls.Get(prod); one.Open || one.Merged {
+			s.t.Errorf("the pull request of prod stays open: %+v", one)
+		}
+		s.pulls.Merge("ada", s.open(stagingHead).Number, "merge")
+		s.run()
+		s.run()
+		s.has("staging", "web:1.0.0")
+		s.has("prod", "web:1.0.0")
+		for _, one := range s.pulls.All() {
+			if one.Open {
+				s.t.Errorf("open: %+v", one)
+			}
+		}
+		s.wait(time.Minute)
+		s.decide(decision.Decision{Verb: verb.Resume, Environment: "staging", Application: "shop"})
+		s.because(s.run(), "staging", "reverted", "web 1.1.0 was here before") // which only unreject ends
+		s.release("web", "1.2.0")
+		s.run()
+		s.pulls.Merge("ada", s.open(stagingHead).Number, "merge")
+		s.run()
+		s.has("staging", "web:1.2.0")
+		s.open(prodHead)
+	})
+}
