@@ -26,7 +26,6 @@ func TestMigrations_leaveWhatThePreviousReleaseUses(t *testing.T) {
 }
 
 var (
-	comments    = regexp.MustCompile(`--[^\n]*`)
 	createTable = regexp.MustCompile(`^create table (\w+) \(`)
 	createIndex = regexp.MustCompile(`^create (unique )?index \w+ on (\w+) `)
 	addColumn   = regexp.MustCompile(`^alter table \w+ add column \w+ \w+(.*)$`)
@@ -38,7 +37,7 @@ var (
 // name their columns, so they work with tables that have more of them.
 func incompatible(step migration) (problems []string) {
 	created := map[string]bool{}
-	text := comments.ReplaceAllString(strings.Join(step.statements, ";"), "")
+	text := comment.ReplaceAllString(strings.Join(step.statements, ";"), "")
 	for written := range strings.SplitSeq(text, ";") {
 		statement := strings.Join(strings.Fields(written), " ")
 		reason := ""

@@ -62,15 +62,21 @@ func TestReadMigrations_refuses(t *testing.T) {
 	}
 }
 
-// A newer release applies only the migrations that the database has not seen.
-func TestMigrate_keepsDataOfAnOlderRelease(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "promoter.db")
-	db, err := Open(t.Context(), Options{Path: path, Now: time.Now})
+// openedOnDisk is a new SQLite database.
+func openedOnDisk(t *testing.T) *DB {
+	t.Helper()
+	db, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "promoter.db"), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = db.Close() }()
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// A newer release applies only the migrations that the database has not seen.
+func TestMigrate_keepsDataOfAnOlderRelease(t *testing.T) {
+	t.Parallel()
+	db := openedOnDisk(t)
 	steps, err := readMigrations(migrations, "sqlite")
 	if err != nil {
 		t.Fatal(err)
@@ -113,12 +119,7 @@ func TestMigrations_haveTheSameVersionsOnBothDatabases(t *testing.T) {
 // were checksums. Comments and white space may change.
 func TestMigrate_verifiesWhatWasApplied(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "promoter.db")
-	db, err := Open(t.Context(), Options{Path: path, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
+	db := openedOnDisk(t)
 	forget := func(ctx context.Context, tx *Tx) error {
 		_, err := tx.Exec(ctx, "update schema_version set checksum = '' where version = 3")
 		return err

@@ -91,7 +91,7 @@ func (x *executor) execute(ctx context.Context) error {
 		}
 	}
 	for i, p := range pulls {
-		if x.onTheWay(p) {
+		if x.moved.onTheWay(p, x.o.Promotion.Config) {
 			continue
 		}
 		effect := outcome.Effect{Proposal: p, Action: outcome.ActionNone, Err: x.skipReason(p)}

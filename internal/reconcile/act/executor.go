@@ -30,7 +30,7 @@ type executor struct {
 	about     contents                   // of the pull requests that we wrote, merged, or closed just now
 	landed    bool                       // see Done
 	again     bool
-	moved     map[promotion.Target]bool // what got other versions just now, or gets them in the next attempt
+	moved     moved // what got other versions just now, or gets them in the next attempt
 }
 
 func (a Actor) begin(o observe.Observation, made plan.Plan, lastAttempt bool) *executor {
@@ -39,7 +39,7 @@ func (a Actor) begin(o observe.Observation, made plan.Plan, lastAttempt bool) *e
 		describe: describe.Describer{Clients: a.Clients, Users: a.Users, Readers: a.Describe},
 		o:        o.Clone(), plan: made, failures: repo.Collect(o.Failures, lastAttempt),
 		merged: map[string]string{}, written: map[string]map[string]bool{}, statusSet: map[string]bool{},
-		about: contents{}, moved: map[promotion.Target]bool{},
+		about: contents{}, moved: moved{},
 		again: o.Refreshed,
 	}
 }
@@ -70,7 +70,7 @@ func (x *executor) record(ctx context.Context, effects ...outcome.Effect) (stop 
 			stop = err
 		}
 		effect = effect.WithPromotions(x.o)
-		x.movesOn(effect)
+		x.moved.add(effect)
 		if effect.Action != outcome.ActionNone {
 			done = append(done, effect)
 			logBypassed(ctx, x.c.Log, effect)

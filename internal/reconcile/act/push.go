@@ -27,7 +27,8 @@ func (x *executor) pushProposals(ctx context.Context, pushed func(propose.Propos
 		chains[branch] = append(chains[branch], &proposals[i])
 	}
 	for _, branch := range branches {
-		chains[branch] = slices.DeleteFunc(chains[branch], func(p *propose.Proposal) bool { return x.onTheWay(*p) })
+		onTheWay := func(p *propose.Proposal) bool { return x.moved.onTheWay(*p, x.o.Promotion.Config) }
+		chains[branch] = slices.DeleteFunc(chains[branch], onTheWay)
 		if err := x.pushChain(ctx, branch, chains[branch]); err != nil {
 			return err
 		}
