@@ -37,6 +37,9 @@ var known = map[string]string{
 	"the head is where the branch stands":                                       "pull requests do not follow their branches",
 	"a head that moved is a conflict":                                           "pull requests do not follow their branches; a stale head is 422 instead of 409",
 	"merged by hand: fast-forward":                                              "pull requests do not follow their branches",
+	"merged by hand: merge":                                                     noMerges,
+	"merged by hand: rebase":                                                    noMerges,
+	"merged by hand: squash":                                                    noMerges,
 	"merged by hand: queue":                                                     "there is no merge queue: any method is taken",
 	"Reviews returns the reviewer, the state, and the commit":                   "pull requests do not follow their branches, and no account is a bot",
 	"a conflict with the base is temporary":                                     "it never finds conflicts",
@@ -67,6 +70,7 @@ var known = map[string]string{
 // Reasons that several tests share.
 const (
 	noIssue    = "a pull request is no issue, which alone tells who closed it"
+	noMerges   = "it does not list the pull requests of a commit"
 	noStatuses = "it has no commit statuses"
 	fractions  = "times have fractions, and a new comment can be older than its last change"
 	noRecent   = "it does not list the comments of a repository, and has no reactions"

@@ -201,7 +201,8 @@ var notRecorded = map[string]struct { //nolint:gochecknoglobals // a table
 	like    string
 	refusal *regexp.Regexp
 }{
-	"GET /users/{username}": {"GET /user", regexp.MustCompile(`^user redirect does not exist \[name: .*\]$`)},
+	"GET /repos/{owner}/{repo}/commits/{ref}/pull": {"GET /repos/{owner}/{repo}/pulls/{number}", regexp.MustCompile("^The target couldn't be found.$")},
+	"GET /users/{username}":                        {"GET /user", regexp.MustCompile(`^user redirect does not exist \[name: .*\]$`)},
 }
 
 // compare returns how a response of the server differs from those that were recorded.
