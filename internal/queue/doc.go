@@ -14,8 +14,8 @@
 // effects conditional.
 //
 // A failed run is retried with increasing delays, and its error is stored. Work
-// that was running when a process died is a suspect: it is retried later each
-// time, and alone (crash.go).
+// that was running when a process died is a suspect: it is retried alone, and,
+// if nothing else was running, later each time (crash.go).
 //
 // Work belongs to tenants, who share the workers of a process. Urgent work comes
 // first (share.go).

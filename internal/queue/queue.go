@@ -169,7 +169,8 @@ func (q *Queue) TriggerIn(ctx context.Context, tx *database.Tx, triggers ...Trig
 // were read, or only a schedule keeps it.
 const restart = `(work.triggered = work.done or work.triggered_at = 0 or (work.owner <> '' and work.triggered = work.claimed))`
 
-// addTriggers inserts or updates rows. Failed work is not run before retry_after.
+// addTriggers inserts or updates rows. Failed work is not run before retry_after, and a suspect before its time only
+// by an urgent trigger: a poll would let a repository that kills the process do so every few minutes.
 const addTriggers = `
 insert into work (kind, key, triggered, claimed, done, triggered_at, due_by, not_before, retry_after, attempts, last_error,
 	failed_at, owner, lease_until, traces, tenant, urgent)
@@ -181,8 +182,9 @@ on conflict (kind, key) do update set
 	triggered    = work.triggered + excluded.triggered,
 	triggered_at = case when ` + restart + ` then excluded.triggered_at else work.triggered_at end,
 	due_by       = case when ` + restart + ` then excluded.due_by else @least(work.due_by, excluded.due_by) end,
-	not_before   = @greatest(work.retry_after, @least(excluded.not_before,
-		case when ` + restart + ` then excluded.due_by else @least(work.due_by, excluded.due_by) end)),
+	not_before   = case when work.crashes > 0 and excluded.urgent = 0 then @greatest(work.not_before, @now)
+		else @greatest(work.retry_after, @least(excluded.not_before,
+			case when ` + restart + ` then excluded.due_by else @least(work.due_by, excluded.due_by) end)) end,
 	traces       = substr(excluded.traces || work.traces, 1, ` + maxTraces + `),
 	tenant       = case when excluded.tenant = '' then work.tenant else excluded.tenant end,
 	urgent       = @greatest(work.urgent, excluded.urgent)`

@@ -58,8 +58,8 @@ type Options struct {
 	// Grace is how long runs that do not obey the end of their context may continue after
 	// Drain, and then how long to release them may take; zero is 5 seconds.
 	Grace time.Duration
-	// FirstCrash and LastCrash are the first and the longest delay of work that was running
-	// when a process died; zero is 30 seconds and 6 hours.
+	// FirstCrash and LastCrash are the first and the longest delay of work that alone was running
+	// when a process died; zero is 10 seconds and 6 hours.
 	FirstCrash, LastCrash time.Duration
 }
 
@@ -82,7 +82,7 @@ func (o Options) withDefaults() (Options, error) {
 	set(&o.FirstRetry, 5*time.Second)
 	set(&o.LastRetry, 10*time.Minute)
 	set(&o.Grace, 5*time.Second)
-	set(&o.FirstCrash, 30*time.Second)
+	set(&o.FirstCrash, 10*time.Second)
 	set(&o.LastCrash, 6*time.Hour)
 	return o, nil
 }

@@ -95,6 +95,90 @@ var crashes = map[string]func(*testing.T, databasetest.Kind){
 			t.Errorf("entry %+v", entry)
 		}
 	},
+	"what died together is retried at once, each by itself": func(t *testing.T, kind databasetest.Kind) {
+		b := newBench(t, kind)
+		b.triggerAll(queue.Trigger{Kind: "repository", Key: "a"}, queue.Trigger{Kind: "repository", Key: "b"})
+		b.triggerAll(queue.Trigger{Kind: "other", Key: "c"})
+		b.claim(2)
+		b.restart()
+		b.none()
+		first := b.suspects()
+		if len(first) != 1 {
+			t.Fatalf("claimed %v", first)
+		}
+		for key, item := range first {
+			if entry := b.entry(key); entry.Crashes != 1 {
+				t.Errorf("entry %+v", entry)
+			}
+			b.must(b.Done(t.Context(), item, queue.Result{}))
+		}
+		second := b.suspects() // and dies by itself
+		if len(second) != 1 {
+			t.Fatalf("claimed %v", second)
+		}
+		b.restart()
+		b.none()
+		for key := range second {
+			if entry := b.entry(key); entry.Crashes != 2 || entry.NotBefore.Sub(b.clock.Now()) != 2*time.Minute {
+				t.Errorf("entry %+v", entry)
+			}
+		}
+	},
+	"what died beside a run of another kind died together": func(t *testing.T, kind databasetest.Kind) {
+		b := newBench(t, kind)
+		other := claimOf(1)
+		other.Kind = "other"
+		b.trigger("a")
+		b.triggerAll(queue.Trigger{Kind: "other", Key: "b"})
+		b.one()
+		b.claimWith(other)
+		b.restart()
+		for _, of := range []queue.ClaimOptions{claimOf(1), other} {
+			of.Suspects = true
+			if found := b.claimWith(of); len(found) != 1 {
+				t.Errorf("of %s: claimed %v", of.Kind, found)
+			}
+		}
+	},
+	"a suspect that dies beside others is not innocent": func(t *testing.T, kind databasetest.Kind) {
+		b := newBench(t, kind)
+		b.trigger("a")
+		b.one()
+		b.restart()
+		b.none()
+		b.clock.Move(time.Minute)
+		b.suspects()
+		b.trigger("b")
+		b.one()
+		b.restart()
+		b.none()
+		if a, other := b.entry("a"), b.entry("b"); a.NotBefore.Sub(b.clock.Now()) != 2*time.Minute || other.NotBefore.After(b.clock.Now()) {
+			t.Errorf("entries %+v, %+v", a, other)
+		}
+	},
+	"urgent triggers shorten the delay to the first one, others do not": func(t *testing.T, kind databasetest.Kind) {
+		b := newBench(t, kind)
+		b.trigger("a")
+		b.one()
+		for range 5 {
+			b.restart()
+			b.none()
+			b.clock.Move(time.Hour)
+			b.suspects()
+		}
+		b.restart()
+		b.none()
+		b.trigger("a")
+		died := b.clock.Now()
+		if entry := b.entry("a"); entry.NotBefore.Sub(died) != 32*time.Minute {
+			t.Errorf("a poll: %+v", entry)
+		}
+		b.clock.Move(time.Second)
+		b.triggerAll(queue.Trigger{Kind: "repository", Key: "a", Urgent: true})
+		if entry := b.entry("a"); entry.NotBefore.Sub(died) != time.Minute {
+			t.Errorf("a webhook: %+v", entry)
+		}
+	},
 	"a run that was released is no suspect": func(t *testing.T, kind databasetest.Kind) {
 		b := newBench(t, kind)
 		b.trigger("a")

@@ -195,7 +195,7 @@ func (s *story) trigger() {
 	for range 1 + s.IntN(4) {
 		one := debounced(string(rune('a' + s.IntN(5))))
 		if urgent {
-			one.Debounce, one.MaxDebounce = 0, 0
+			one.Debounce, one.MaxDebounce, one.Urgent = 0, 0, true
 		}
 		if s.IntN(2) == 0 {
 			one.Trace = trace(s.Int64())
@@ -210,7 +210,7 @@ func (s *story) trigger() {
 		if s.rows[key] == nil {
 			s.rows[key] = &row{}
 		}
-		s.rows[key].trigger(now, queue.Trigger{Debounce: sent[0].Debounce, MaxDebounce: sent[0].MaxDebounce}, count, traces[key])
+		s.rows[key].trigger(now, queue.Trigger{Debounce: sent[0].Debounce, MaxDebounce: sent[0].MaxDebounce, Urgent: urgent}, count, traces[key])
 		s.triggered[key] = s.count
 	}
 	s.tell("trigger %d: %v, urgent: %t", s.count, counts, urgent)
@@ -232,9 +232,9 @@ func (s *story) claim(limit int) {
 	})
 	s.must(err)
 	items := claimed.Items
+	s.expire(now, s.queues[by])
 	due := map[string]time.Time{}
 	for key, row := range s.rows {
-		row.expire(now, s.queues[by])
 		if row.due(now) && (row.crashes > 0) == suspects {
 			due[key] = row.at
 		}
@@ -251,6 +251,29 @@ func (s *story) claim(limit int) {
 	for key, at := range due {
 		if at.Before(newest) {
 			s.Errorf("%s is due since %v and was passed over for one since %v", key, at, newest)
+		}
+	}
+}
+
+// expire ends the runs whose lease is over.
+func (s *story) expire(now time.Time, by *queue.Queue) {
+	for _, row := range s.rows {
+		if row.owned && !row.lease.After(now) && row.by == by {
+			row.owned = false
+		}
+	}
+	with := map[*queue.Queue]int{}
+	for _, row := range s.rows {
+		if row.owned {
+			with[row.by]++
+		}
+		if row.crashedBy != nil && !(row.owned && row.crashedBy == row.by) {
+			with[row.crashedBy]++
+		}
+	}
+	for _, row := range s.rows {
+		if row.owned && !row.lease.After(now) {
+			row.crash(now, with[row.by] > 1)
 		}
 	}
 }
@@ -388,10 +411,12 @@ type row struct {
 	hold      time.Time // no trigger runs it before that
 	attempts  int
 
-	owned   bool
-	by      *queue.Queue
-	lease   time.Time
-	crashes int
+	owned bool
+	by    *queue.Queue
+	lease time.Time
+
+	crashedBy *queue.Queue // the last that died during a run
+	crashes   int
 
 	retry   time.Time // of a failure, unless a trigger runs it earlier
 	counted bool      // the current run counts as an attempt
@@ -424,7 +449,11 @@ func (r *row) trigger(now time.Time, h queue.Trigger, count int, traces []string
 	} else {
 		r.latest = earlier(r.latest, within)
 	}
-	r.at = later(r.hold, earlier(quiet, r.latest))
+	if r.crashes > 0 && !h.Urgent {
+		r.at = later(r.at, now)
+	} else {
+		r.at = later(r.hold, earlier(quiet, r.latest))
+	}
 	r.unread += count
 	r.fresh = newest(append(r.fresh, traces...))
 }
@@ -439,16 +468,14 @@ func (r *row) due(now time.Time) bool {
 	return !r.owned
 }
 
-// expire ends a run whose lease is over. Another process than its own counts a crash.
-func (r *row) expire(now time.Time, by *queue.Queue) {
-	if !r.owned || r.lease.After(now) {
-		return
+// crash counts the death of the process of a run, which had other runs or not.
+func (r *row) crash(now time.Time, together bool) {
+	first, delay := time.Minute, min(time.Minute<<r.crashes, 4*time.Minute)
+	if together && r.crashes == 0 {
+		first, delay = 0, 0
 	}
-	if r.owned = false; r.by == by {
-		return
-	}
-	next := now.Add(min(time.Minute<<r.crashes, 4*time.Minute))
-	r.hold, r.at = later(r.hold, next), later(r.at, next)
+	r.hold, r.at = later(r.hold, now.Add(first)), later(r.at, now.Add(delay))
+	r.owned, r.crashedBy = false, r.by
 	r.crashes++
 }
 
