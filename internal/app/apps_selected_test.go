@@ -54,7 +54,7 @@ func TestRun_oneRepositoryOfAnApp(t *testing.T) {
 	if len(results) != 1 || did(results["acme/second"]) != fmt.Sprint([]outcome.Action{outcome.ActionPushed}) {
 		t.Errorf("got %v", results)
 	}
-	if n := o.github.Traffic.Requests()["GET /installation/repositories"]; n != 0 {
+	if n := o.github.Traffic.Requests()["GET /installation/repositories"]; n != 1 { // by which the token is checked
 		t.Errorf("the repositories were listed %d times", n)
 	}
 	if _, err := o.open("", "gitlab:acme/second"); fault.KindOf(err) != fault.Invalid {

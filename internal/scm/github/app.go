@@ -82,6 +82,14 @@ func NewApp(options AppOptions) (*App, error) {
 	return &App{options: options, hub: hub, signer: signer}, nil
 }
 
+// sleep waits before a new token is used.
+func (a *App) sleep(ctx context.Context, wait time.Duration) error {
+	if a.options.Sleep != nil {
+		return a.options.Sleep(ctx, wait)
+	}
+	return outbound.Sleep(ctx, wait)
+}
+
 // Skew is the detected difference of GitHub's clock to this machine's; negative:
 // behind. It is zero unless a difference caused a rejection.
 func (a *App) Skew() time.Duration { return a.signer.offset() }

@@ -1,6 +1,8 @@
 package github_test
 
 import (
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -13,23 +15,77 @@ import (
 	"promoter/internal/scm/github/githubtest"
 )
 
-// GitHub rejects a new token of an installation for some seconds. The request is repeated
-// with the same token.
+// GitHub rejects a new token of an installation for some seconds, or does not find private repositories. The token is not used
+// before GitHub knows it, and a request is repeated with the same token.
 func TestTokens_newOneIsNotKnownEverywhere(t *testing.T) {
 	t.Parallel()
-	for delay, want := range map[time.Duration]fault.Kind{time.Second: "", 7 * time.Second: "", time.Minute: fault.Unauthorized} {
-		w, _, forge := newInstalled(t)
-		w.DelayTokens(delay)
-		before := w.clock.now()
-		if err := open(t, forge); fault.KindOf(err) != want {
-			t.Errorf("%v: got %v", delay, err)
-		}
-		if waited := w.clock.now().Sub(before); waited < min(delay, 7*time.Second) || waited > 7*time.Second {
-			t.Errorf("%v: waited %v", delay, waited)
-		}
-		if n := w.Traffic.Requests()[tokenRoute]; n != 1 {
-			t.Errorf("%v: %d tokens were asked for", delay, n)
-		}
+	const late = time.Minute
+	for _, test := range []struct {
+		as    githubtest.Late
+		delay time.Duration
+		want  fault.Kind
+	}{
+		{githubtest.LateUnauthorized, time.Second, ""},
+		{githubtest.LateUnauthorized, 7 * time.Second, ""},
+		{githubtest.LateUnauthorized, late, fault.Unauthorized},
+		{githubtest.LateNotFound, time.Second, ""},
+		{githubtest.LateNotFound, 7 * time.Second, ""},
+		{githubtest.LateNotFound, late, fault.NotFound},
+		{githubtest.LateInRepositories, time.Second, ""},
+		{githubtest.LateInRepositories, 7 * time.Second, ""},
+		{githubtest.LateInRepositories, late, fault.NotFound},
+	} {
+		t.Run(fmt.Sprint(test.as, " ", test.delay), func(t *testing.T) {
+			t.Parallel()
+			w, _, forge := newInstalled(t)
+			w.DelayTokens(test.delay, test.as)
+			before := w.clock.now()
+			if err := open(t, forge); fault.KindOf(err) != test.want {
+				t.Errorf("got %v", err)
+			}
+			if waited := w.clock.now().Sub(before); waited < min(test.delay, 7*time.Second) || waited > 7*time.Second {
+				t.Errorf("waited %v", waited)
+			}
+			if n := w.Traffic.Requests()[tokenRoute]; n != 1 {
+				t.Errorf("%d tokens were asked for", n)
+			}
+		})
+	}
+}
+
+// Git gets no token that GitHub does not know, and one whose check failed for other reasons.
+func TestTokens_knownBeforeGitGetsThem(t *testing.T) {
+	t.Parallel()
+	w, _, forge := newInstalled(t)
+	w.DelayTokens(3*time.Second, githubtest.LateNotFound)
+	before := w.clock.now()
+	if _, err := forge.Token(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if waited := w.clock.now().Sub(before); waited != 3*time.Second {
+		t.Errorf("waited %v", waited)
+	}
+	w.clock.pass(time.Hour)
+	w.Fail("GET /installation/repositories", http.StatusBadGateway, "Server Error")
+	if _, err := forge.Token(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A repository that is not there is reported at once, except just after the token was created.
+func TestTokens_repositoryIsNotThere(t *testing.T) {
+	t.Parallel()
+	w, _, forge := newInstalled(t)
+	if err := open(t, forge); err != nil {
+		t.Fatal(err)
+	}
+	w.clock.pass(time.Minute)
+	before := w.clock.now()
+	if _, err := forge.Open(t.Context(), "acme/nowhere"); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("got %v", err)
+	}
+	if waited := w.clock.now().Sub(before); waited != 0 {
+		t.Errorf("waited %v", waited)
 	}
 }
 

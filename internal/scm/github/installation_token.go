@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,15 +85,52 @@ func (t *tokens) renew(ctx context.Context) (secret.String, error) {
 		return secret.String{}, fault.New(fault.Temporary,
 			"a token for the installation at %s: the answer holds none, or one that has ended", t.of.Account)
 	}
+	token, born := secret.New(made.Token), t.app.signer.now()
+	known, err := t.settle(ctx, token)
+	if err != nil {
+		return secret.String{}, err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.token = secret.New(made.Token)
+	t.token = token
 	t.expires = made.Expires
 	t.worked = false
 	t.refused = false
-	t.made = t.app.signer.now()
+	t.made = time.Time{} // no request waits once more
+	if known {
+		t.made = born
+	}
 	t.number++
 	return t.token, nil
+}
+
+// settle waits until GitHub knows a new token, for 7 seconds at most, and reports whether it does. Until then, requests are
+// rejected, and private repositories are not found, over the API and over Git: a repository that is not found would be an error
+// that no later request corrects. Other errors say nothing about the token; the first request that uses it reports them.
+// https://github.com/akuity/kargo/issues/6630
+func (t *tokens) settle(ctx context.Context, token secret.String) (known bool, err error) {
+	probe, err := New(Options{
+		URL: t.app.options.URL, API: t.app.options.API, HTTP: t.app.options.HTTP, Now: t.app.signer.now,
+		Token: func(context.Context) (secret.String, error) { return token, nil },
+	})
+	if err != nil {
+		return false, err
+	}
+	for waits := range maxWaits + 1 {
+		err := probe.get(ctx, "installation/repositories?per_page=1", nil)
+		switch statusOf(err) {
+		case http.StatusUnauthorized, http.StatusNotFound:
+		default:
+			return true, nil
+		}
+		if waits == maxWaits {
+			break
+		}
+		if err := t.app.sleep(ctx, time.Second<<waits); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // end records that no more tokens are to be requested for an installation, and drops
@@ -132,7 +170,7 @@ const youngToken = 10 * time.Second
 // maxWaits is how often a request waits for a new token: 1, 2, and 4 seconds.
 const maxWaits = 3
 
-// answered implements credential. A new token that is rejected is used again after a
+// answered implements credential. A new token that is rejected, or does not find a repository, is used again after a
 // wait. One that worked before and is rejected was revoked: another one is requested,
 // once. One that never worked is not replaced, because the next would not work either.
 func (t *tokens) answered(used, rejected int, answer *http.Response) (wait time.Duration, again bool) {
@@ -145,12 +183,14 @@ func (t *tokens) answered(used, rejected int, answer *http.Response) (wait time.
 	case suspended:
 		t.ended, t.token = t.app.suspended(t.of), secret.String{}
 		return 0, false
+	case used == t.number && rejected < maxWaits && t.young() && isRepositoryNotFound(answer):
+		return time.Second << rejected, true
 	case answer.StatusCode != http.StatusUnauthorized:
 		t.worked = t.worked || used == t.number
 		return 0, false
 	case used != t.number: // replaced in the meantime
 		return 0, true
-	case rejected < maxWaits && t.app.signer.now().Sub(t.made) < youngToken:
+	case rejected < maxWaits && t.young():
 		return time.Second << rejected, true
 	case !t.worked:
 		t.refused = true
@@ -159,6 +199,20 @@ func (t *tokens) answered(used, rejected int, answer *http.Response) (wait time.
 	t.token, t.worked = secret.String{}, false
 	t.number++ // invalidates it for concurrent users
 	return 0, true
+}
+
+// young reports whether GitHub may not know the token everywhere. The lock is held.
+func (t *tokens) young() bool { return t.app.signer.now().Sub(t.made) < youngToken }
+
+// isRepositoryNotFound reports whether a response is that a repository is not there: GitHub's answer to a token that it does
+// not know yet, if the repository is private. What is inside of a repository may be missing for other reasons.
+func isRepositoryNotFound(answer *http.Response) bool {
+	if answer.StatusCode != http.StatusNotFound || answer.Request == nil {
+		return false
+	}
+	parts := strings.Split(strings.Trim(answer.Request.URL.Path, "/"), "/")
+	last := len(parts) - 3
+	return last >= 0 && parts[last] == "repos"
 }
 
 // isSuspended reports whether a response is a rejection because the installation is

@@ -25,11 +25,27 @@ func (c *call) authenticate() *reply {
 	case strings.Count(text, ".") == 2:
 		return readJWT(c, text)
 	default:
-		if c.token = c.s.tokens[text]; c.token == nil || c.token.ended(c.s.hub.Front.Now()) || c.s.hub.Front.Now().Before(c.token.known) {
+		if c.token = c.s.tokens[text]; c.token == nil || c.token.ended(c.s.hub.Front.Now()) {
 			return refuse(http.StatusUnauthorized, "Bad credentials")
+		}
+		if refused := c.s.refuseLate(c.token, c.r.URL.Path); refused != nil {
+			return refused
 		}
 	}
 	return refuseInstallation(c)
+}
+
+// refuseLate refuses a token that not all servers know yet.
+func (s *Server) refuseLate(of *token, path string) *reply {
+	inRepository := strings.Contains(path, "/repos/")
+	switch {
+	case !s.hub.Front.Now().Before(of.known), s.lateAs == LateInRepositories && !inRepository:
+		return nil
+	case s.lateAs == LateUnauthorized:
+		return refuse(http.StatusUnauthorized, "Bad credentials")
+	default:
+		return refuse(http.StatusNotFound, "Not Found")
+	}
 }
 
 // ended reports whether the token of an installation has expired.

@@ -161,6 +161,8 @@ func (s *Server) refuseGit(visit gittest.Visit, repo *forgetest.Repository, key 
 	switch {
 	case key != nil && key.installation != nil && !key.installation.suspended.IsZero():
 		return gittest.Refuse(http.StatusForbidden, "This installation has been suspended")
+	case key != nil && s.hub.Front.Now().Before(key.known):
+		return gittest.Refuse(http.StatusNotFound, "Repository not found.")
 	case key == nil, key.anonymous() && (visit.Pushes || repo == nil || !key.sees(repo)):
 		return gittest.Unknown("GitHub", "Invalid username or token. Password authentication is not supported for Git operations.")
 	case repo == nil || repo.Removed || !key.sees(repo):

@@ -51,6 +51,7 @@ type Server struct {
 
 	lateComments time.Duration // see DelayComments
 	lateTokens   time.Duration // see DelayTokens
+	lateAs       Late          // see DelayTokens
 
 	key           *openpgp.Entity // with which commits of Apps are signed; nil: not made yet
 	apps          []*App
@@ -187,9 +188,22 @@ func (s *Server) SetTeam(name string, logins ...string) {
 	})
 }
 
-// DelayTokens makes new tokens of installations unknown to the API for some time.
+// Late is how GitHub answers a token that not all of its servers know yet.
+type Late string
+
+// The answers that users report.
 // https://github.com/octokit/auth-app.js/issues/65
-func (s *Server) DelayTokens(by time.Duration) { s.act(func() { s.lateTokens = by }) }
+// https://github.com/akuity/kargo/issues/6630
+const (
+	LateUnauthorized   Late = "unauthorized"    // everywhere
+	LateNotFound       Late = "not found"       // everywhere
+	LateInRepositories Late = "in repositories" // not found, below repositories only
+)
+
+// DelayTokens makes new tokens of installations unknown for some time, to the API and to Git.
+func (s *Server) DelayTokens(by time.Duration, as Late) {
+	s.act(func() { s.lateTokens, s.lateAs = by, as })
+}
 
 // act calls f exclusively; a failure of Git fails the test.
 func (s *Server) act(f func()) {
