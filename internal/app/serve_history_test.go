@@ -13,6 +13,9 @@ import (
 
 	"promoter/internal/api"
 	"promoter/internal/app"
+	"promoter/internal/decision"
+	"promoter/internal/store"
+	"promoter/internal/verb"
 )
 
 // events is the history of the service, sorted, as "action environment web's tag": the
@@ -42,6 +45,39 @@ func linesOf(history api.History) []string {
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// A state branch that was deleted is restored while a version lands: the status and the history say so, the
+// history once.
+func TestServe_historyOfARestoredStateBranch(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, "github", reviewed)
+	w := serve(t, s)
+	s.decide(decision.Decision{Verb: verb.Hold, Environment: "prod", Application: "shop", Reason: "incident 7"})
+	w.publish("web", "1.1.0") // reads the hold
+	s.repo.Git.DeleteBranch("mallory", "promoter/_state")
+	w.publish("web", "1.2.0") // lands in dev
+	s.holds("dev", "1.2.0 1.0.0")
+	if text := s.repo.Git.Run("show", "promoter/_state:prod/shop.json"); !strings.Contains(text, "incident 7") {
+		t.Errorf("the hold is not restored: %s", text)
+	}
+	const want = "promoter/_state: it was deleted"
+	var failures []string
+	for _, repository := range w.status().Repositories {
+		failures = append(failures, repository.Failure)
+	}
+	if !strings.Contains(fmt.Sprint(failures), want) {
+		t.Errorf("the status has %q, want %q", failures, want)
+	}
+	w.publish("web", "1.3.0")
+	history, err := w.client(serveToken).History(t.Context(), api.HistoryQuery{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	history.Events = slices.DeleteFunc(history.Events, func(e api.Event) bool { return e.Action != store.EventIncident })
+	if len(history.Events) != 1 || !strings.HasPrefix(history.Events[0].Reason.Message, want) {
+		t.Errorf("incidents: %+v, want one with %q", history.Events, want)
+	}
 }
 
 // The history contains what promoter does, what a user merges, and user decisions, each

@@ -72,6 +72,9 @@ func (r recorder) record(ctx context.Context, current *refresh, repository *conn
 	stored.BeganAt = o.began
 	stored.Name, stored.Failure = cmp.Or(o.report.Name, stored.Name), failureOf(o.report, o.failed)
 	update, written := r.history.Update(stored, o.report, o.trigger, o.landings)
+	if !r.dryRun { // which finds the same each time
+		update.Events = append(update.Events, r.history.Incidents(stored, o.report.Errors)...)
+	}
 	known, err := r.store.Details.Digest(ctx, stored.Key)
 	if err != nil {
 		return false, err

@@ -81,6 +81,10 @@ const (
 	// EventEnded is that a request ended without a promotion, because its versions can no longer come.
 	EventEnded = "ended"
 
+	// EventIncident is something that happened in the repository and that promoter handled, such as a state branch that was
+	// deleted and is restored.
+	EventIncident = "incident"
+
 	// EventAfterLanding is that a request to a GitOps engine after a landing failed.
 	EventAfterLanding = "afterLanding"
 )
@@ -100,6 +104,8 @@ func (e Event) Identity() string {
 		what = []string{e.Action, strconv.Itoa(e.Number)}
 	case EventRefreshed, EventClosed:
 		what = []string{e.Action, strconv.Itoa(e.Number), e.Commit}
+	case EventIncident:
+		what = append(what, e.Message)
 	case EventReverted:
 		what = []string{e.Action, e.Commit}
 	case EventHealthy, EventFailed:

@@ -39,7 +39,8 @@ func NewHistory(system console.System) *cobra.Command {
 		Short: "Show what was promoted, when, by which user, and why",
 		Long: `history shows what promoter did and observed, newest first: pull requests opened, refreshed,
 closed, and merged, what landed, whether it is healthy, failed, or was reverted, user decisions,
-and requests that ended because their versions can no longer come. Times are UTC.
+requests that ended because their versions can no longer come, and incidents that promoter
+handled, such as a state branch that was deleted and is restored. Times are UTC.
 
 It queries the running service as 'promoter status' does. Without a server file, or with
 --direct, it reads the repositories: what landed, from the commit trailers on the environments'
@@ -255,7 +256,7 @@ func actionColor(act string) string {
 		return render.ColorGreen
 	case verb.Reject, verb.Rollback, "closed", "failed", "reverted", "ended":
 		return render.ColorRed
-	case verb.Hold, verb.Freeze:
+	case verb.Hold, verb.Freeze, "incident":
 		return render.ColorYellow
 	}
 	return ""

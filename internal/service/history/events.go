@@ -11,6 +11,7 @@ import (
 	"promoter/internal/promotion"
 	"promoter/internal/pullrequest"
 	"promoter/internal/reconcile/outcome"
+	"promoter/internal/repo"
 	"promoter/internal/state"
 	"promoter/internal/store"
 	"promoter/internal/verb"
@@ -42,6 +43,19 @@ func (w eventWriter) actions(effects []outcome.Effect, trigger store.Trigger) []
 			e.Trigger = trigger.DeliveryRef
 			e.Since = trigger.At
 			e.Rule, e.Message = string(effect.Reason.Rule), effect.Reason.Message
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// incidents are what happened in the repository and was handled. They are found once.
+func (w eventWriter) incidents(errors []repo.PartialError) []store.Event {
+	var all []store.Event
+	for _, one := range errors {
+		if one.Incident {
+			e := w.event(promotion.Target{}, store.EventIncident, w.now)
+			e.Message = one.What + ": " + one.Err.Error()
 			all = append(all, e)
 		}
 	}

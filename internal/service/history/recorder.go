@@ -107,6 +107,11 @@ func (r *Recorder) Actions(repository store.Repository, effects []outcome.Effect
 	return r.writer(repository).actions(effects, trigger)
 }
 
+// Incidents returns the events of what happened in a repository and was handled. A reconciliation finds each of them once.
+func (r *Recorder) Incidents(repository store.Repository, errors []repo.PartialError) []store.Event {
+	return r.writer(repository).incidents(errors)
+}
+
 func (r *Recorder) writer(repository store.Repository) eventWriter {
 	return eventWriter{key: repository.Key, name: strings.TrimPrefix(repository.Host+"/"+repository.Name, "/"), now: r.Now()}
 }
