@@ -28,11 +28,24 @@ type RunOptions struct {
 	CacheDir string                              // keeps mirrors and digests of images; empty: nothing is kept
 	Progress func(doing string, done, total int) // nil: not reported
 	Note     func(string)                        // is called with what was omitted and why; nil: not reported
+	// Defer waits before merges are tried again that a forge does not make now. Nil: the next run tries them.
+	Defer func(ctx context.Context, wait time.Duration) error
 	// Acted is called with what was done in a repository, when it was done. Several
 	// repositories may call it at the same time. Nil: it is only in the result.
 	Acted func(repository string, effects []outcome.Effect)
 	// Offered is the same for a config file that was offered. Nil: it is only in the result.
 	Offered func(repository string, result onboarding.Result)
+}
+
+// deferring returns how to wait for a merge that a forge does not make now, as an activity that a user sees.
+func (o RunOptions) deferring() func(ctx context.Context, wait time.Duration) error {
+	if o.Defer == nil {
+		return nil
+	}
+	return func(ctx context.Context, wait time.Duration) error {
+		defer activity.Begin(ctx, "waiting for a merge that the forge does not make yet")()
+		return o.Defer(ctx, wait)
+	}
 }
 
 // offered announces a result that changed something.
@@ -87,6 +100,7 @@ func Run(ctx context.Context, c *connect.Connections, options RunOptions) ([]Res
 			if len(c.Server.Targets) == 1 {
 				w.Reconciler.Progress = options.Progress // of several, their number is reported
 			}
+			w.Reconciler.Defer = options.deferring()
 			result.Report, err = w.Reconcile(ctx)
 			if !options.DryRun {
 				result.Unsent = sendNotifications(ctx, c, w.Repository, result.Report)

@@ -20,6 +20,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"time"
 
 	"promoter/internal/config"
 	"promoter/internal/fault"
@@ -35,6 +36,9 @@ import (
 const (
 	// maxAttempts is how often a reconciliation starts before a conflict is an error.
 	maxAttempts = 5
+	// firstDeferral is how long to wait for a merge that the forge defers, which doubles maxDeferrals times: 30 seconds in all.
+	firstDeferral = 2 * time.Second
+	maxDeferrals  = 4
 	// maxFollowing is the default of MaxFollowing: more than any config has environments in
 	// a chain.
 	maxFollowing = 50
@@ -57,6 +61,9 @@ type Reconciler struct {
 	// MaxFollowing bounds the cycles that follow landings, so that steady releases do not
 	// delay the end; the report has Again then. Zero: 50.
 	MaxFollowing int
+
+	// Defer waits before a merge is tried again that the forge does not make now. Nil: the caller does, by the report.
+	Defer func(ctx context.Context, wait time.Duration) error
 
 	// Acted is called with what was done, see act.Actor. Nil: it is only in the report.
 	Acted func(ctx context.Context, c *config.Config, effects []outcome.Effect)
@@ -101,7 +108,7 @@ func (r *Reconciler) repeat(
 	after func(report, before outcome.Report) outcome.Report,
 ) (report outcome.Report, err error) {
 	var known *repo.Refs
-	for following, number := 0, 1; ; {
+	for following, number, deferrals := 0, 1, 0; ; {
 		start.LastAttempt = number == maxAttempts
 		done, err := attempt(ctx, start, known)
 		report = after(done.report, report)
@@ -120,6 +127,11 @@ func (r *Reconciler) repeat(
 			r.Clients.Log.WarnContext(ctx, "kept decisions are made again", slog.String("difference", done.report.Mismatch))
 		case err == nil && done.again && following < cmp.Or(r.MaxFollowing, maxFollowing):
 			following, number = following+1, 1
+		case err == nil && r.Defer != nil && done.report.Defers() && deferrals < maxDeferrals:
+			if err := r.Defer(ctx, firstDeferral<<deferrals); err != nil {
+				return report, err
+			}
+			deferrals, number, known = deferrals+1, 1, nil
 		default:
 			report.Again = err == nil && done.again
 			return report, err

@@ -117,7 +117,7 @@ func (d *deferrals) next(key string, report outcome.Report, now time.Time) (next
 // deferred reports whether an effect is tried again soon, although nothing failed. What awaits nothing that is
 // known must not wait for the next poll.
 func deferred(effect outcome.Effect) bool {
-	return effect.Action == outcome.ActionNone && effect.Err == nil && (effect.Deferred || effect.Awaits() == outcome.AwaitsNothing)
+	return effect.Err == nil && (effect.Deferred || effect.Awaits() == outcome.AwaitsNothing)
 }
 
 // limitSlack spreads what waits for the end of the same limit.

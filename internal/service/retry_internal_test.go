@@ -172,9 +172,15 @@ func TestDeferrals(t *testing.T) {
 	}
 	done, failed := report("a"), report("a")
 	done.Effects[0].Action, failed.Effects[0].Err = outcome.ActionMerged, errors.New("down")
+	done.Effects[0].Deferred = false
 	for _, other := range []outcome.Report{done, failed} {
 		if next := d.next("three", other, now); !next.IsZero() {
 			t.Errorf("%+v: %v", other.Effects, next)
 		}
+	}
+	updated := report("a") // its status changed, such as because a check passed just before the merge
+	updated.Effects[0].Action = outcome.ActionUpdated
+	if next := d.next("four", updated, now); next.Sub(now) != 2*time.Second {
+		t.Errorf("with another status: %v", next)
 	}
 }

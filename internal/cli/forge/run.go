@@ -11,6 +11,7 @@ import (
 	"promoter/internal/cli/console"
 	"promoter/internal/cli/flag"
 	"promoter/internal/cli/render"
+	"promoter/internal/outbound"
 )
 
 // NewRun returns the command run.
@@ -62,6 +63,7 @@ func runRun(command *cobra.Command, flags *flag.Targets, color string, dryRun bo
 	options := flags.Options(system, progress)
 	printer := render.NewRun(system.Out, system.Err, flags.Output, render.Report{Paint: paint, DryRun: dryRun}, progress.Around)
 	options.DryRun = dryRun
+	options.Defer = outbound.Sleep
 	options.Acted, options.Offered = printer.Acted, printer.Offered
 	results, failed := app.Run(command.Context(), server, options)
 	progress.Clear()

@@ -45,11 +45,13 @@ func (e Effect) Awaits() Awaited {
 	timed := func(c promotion.Condition) bool { return c.Until != nil }
 	pullRequest := e.Open != nil && (e.Step == propose.StepPropose || e.Step == propose.StepKeep)
 	switch {
+	case e.Deferred && e.Err == nil: // although a text or a status changed
+		return AwaitsTime
 	case e.Action != ActionNone || e.Planned:
 		return AwaitsChange
 	case e.Err != nil:
 		return AwaitsRetry
-	case e.Deferred || !e.Reason.Until.IsZero() || slices.ContainsFunc(e.Gates, timed):
+	case !e.Reason.Until.IsZero() || slices.ContainsFunc(e.Gates, timed):
 		return AwaitsTime
 	case e.Land, e.Step == propose.StepClose, e.Step == propose.StepPush:
 		return AwaitsNothing // everything is met, and nothing was done

@@ -116,6 +116,11 @@ func (r Report) Failed() bool {
 	return len(r.Errors) > 0 || r.Unusable != "" || slices.ContainsFunc(r.Effects, func(e Effect) bool { return e.Err != nil })
 }
 
+// Defers reports whether the forge defers a merge.
+func (r Report) Defers() bool {
+	return slices.ContainsFunc(r.Effects, func(e Effect) bool { return e.Deferred && e.Err == nil })
+}
+
 // After returns the report with the effects and user decisions of the reconciliations
 // before it. An effect of one of them is kept; of what was only proposed, the later
 // reconciliation knows better. What it could not do at once is an effect of its own.
