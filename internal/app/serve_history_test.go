@@ -47,7 +47,7 @@ func linesOf(history api.History) []string {
 	return lines
 }
 
-// A state branch that was deleted is restored while a version lands: the status and the history say so, the
+// A state branch that was deleted is restored while a version lands: the status and the history report it, the
 // history once.
 func TestServe_historyOfARestoredStateBranch(t *testing.T) {
 	t.Parallel()
