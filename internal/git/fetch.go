@@ -403,7 +403,7 @@ func (f *fetcher) transfer(ctx context.Context, step fetchStep) error {
 // mirror is new, the branches themselves are too large.
 func (f *fetcher) tooLarge(step fetchStep, room int64) error {
 	if room < f.m.options.PackLimit && !f.m.fresh {
-		f.m.packs.damaged = true
+		f.m.packs.full = true
 	}
 	return packTooLarge(step, room, f.m.options)
 }

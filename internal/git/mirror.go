@@ -173,10 +173,20 @@ func removeLeftovers(dir string) {
 	removeMatching(dir, unfinishedIndex)
 }
 
+// Damage returns why what was read is no statement about the remote: a file of the mirror was changed by a disk or another
+// program. The mirror is replaced when it is opened the next time. Nil: nothing is known. What a mirror lacks that was empty
+// when it was opened is what the remote did not send.
+func (m *Mirror) Damage() error {
+	if m.fresh && errors.Is(m.packs.damage, object.ErrMissing) {
+		return nil
+	}
+	return m.packs.damage
+}
+
 // Close releases the files of the mirror and its lock.
 func (m *Mirror) Close() error {
 	var saving error
-	if m.packs.damaged && !m.state.Damaged {
+	if (m.packs.full || m.Damage() != nil) && !m.state.Damaged {
 		m.state.Damaged = true
 		saving = m.state.write(m.dir)
 	}

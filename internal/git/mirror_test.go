@@ -1,17 +1,22 @@
 package git_test
 
 import (
+	"crypto/sha1" //nolint:gosec // what Git uses
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"promoter/internal/fault"
 	"promoter/internal/git"
+	"promoter/internal/git/object"
 )
 
 func TestOpen_damaged(t *testing.T) {
@@ -86,6 +91,105 @@ func TestOpen_damagedInside(t *testing.T) {
 	m = openedIn(t, dir, o.remoteFile())
 	fetched(t, m, "main")
 	same(t, m, o, head)
+}
+
+// The files of a mirror can change in a way that nothing but the ID of an object shows. What they hold then is an error of the
+// mirror, and not a statement about the repository: neither is a file missing, nor has it other content.
+func TestMirror_verifiesWhatItReads(t *testing.T) {
+	t.Parallel()
+	o := newOrigin(t)
+	head := o.commit("main", files{"a.yaml": strings.Repeat("a: 1\n", 20), "b.yaml": strings.Repeat("b: 2\n", 20), "c/d.yaml": "d: 3\n"})
+	dir := filepath.Join(t.TempDir(), "mirror")
+	m := openedIn(t, dir, o.remoteFile())
+	fetched(t, m, "main")
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	pack, index := one(t, dir, "*.pack"), one(t, dir, "*.idx")
+	content, offsets := read(t, pack), read(t, index)
+	damages := map[string]func(){}
+	for turn := 1; turn < 5; turn++ { // each object is found in the place of another one
+		damages[fmt.Sprint("index turned by ", turn)] = func() { write(t, index, turned(offsets, turn)) }
+	}
+	for at := 12; at < len(content)-20; at += 3 {
+		changed := []byte(content)
+		changed[at] ^= 0x11
+		damages[fmt.Sprint("byte ", at)] = func() { write(t, pack, string(changed)) }
+	}
+	for _, name := range slices.Sorted(maps.Keys(damages)) {
+		for _, file := range []string{pack, index} {
+			if err := os.Chmod(file, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, pack, content)
+		write(t, index, offsets)
+		damages[name]()
+		m = openedIn(t, dir, o.remoteFile())
+		err := readAll(m, head)
+		if err != nil && (!errors.Is(err, object.ErrDamaged) || fault.KindOf(err) != fault.Temporary) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if (err != nil) != (m.Damage() != nil) {
+			t.Errorf("%s: damage %v, read %v", name, m.Damage(), err)
+		}
+		if err == nil {
+			same(t, m, o, head)
+		}
+		if closed := m.Close(); closed != nil {
+			t.Fatal(closed)
+		}
+		if m = openedIn(t, dir, o.remoteFile()); err != nil {
+			fetched(t, m, "main")
+			pack, index = one(t, dir, "*.pack"), one(t, dir, "*.idx")
+		}
+		same(t, m, o, head)
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// readAll reads the commit, and all of its files.
+func readAll(m *git.Mirror, commit object.ID) error {
+	tree, err := m.Objects.Tree(commit)
+	if err != nil {
+		return err
+	}
+	for entry, err := range tree.Files() {
+		if err != nil {
+			return err
+		}
+		if _, err := entry.Read(1000); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turned returns an index of a pack in which each object has the offset of another one.
+// https://git-scm.com/docs/gitformat-pack
+func turned(index string, by int) string {
+	const header, name, check, offset = 8 + 256*4, 20, 4, 4
+	content := []byte(index)
+	n := int(binary.BigEndian.Uint32(content[header-4:]))
+	begin := header + n*(name+check)
+	first := slices.Clone(content[begin : begin+n*offset])
+	for i := range n {
+		copy(content[begin+i*offset:], first[(i+by)%n*offset:][:offset])
+	}
+	sum := sha1.Sum(content[:len(content)-name]) //nolint:gosec // what Git uses
+	copy(content[len(content)-name:], sum[:])
+	return string(content)
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
 }
 
 func one(t *testing.T, dir, pattern string) string {

@@ -87,9 +87,12 @@ type packStorage struct {
 	pending pendingObjects
 	grown   int64 // the size of the packs that were added since the mirror was opened, in bytes
 
-	// damaged reports that an object could not be read, or that there is no room for more. The mirror
+	// full reports that there is no room for more. The mirror
 	// is replaced when it is opened the next time: until then, its user holds IDs of what is in it.
-	damaged bool
+	full bool
+	// damage is the first object that is not what its ID says, or that is missing although something names it; nil: none
+	// was read.
+	damage error
 	// partial reports that an index could not be read. What is in memory then lacks a part, so that
 	// Memory must not keep it; the files themselves may be intact.
 	partial bool
@@ -166,11 +169,14 @@ func (p *packStorage) EncodedObject(kind plumbing.ObjectType, hash plumbing.Hash
 	if encoded, ok := p.pending.objects[hash]; ok && (kind == plumbing.AnyObject || kind == encoded.Type()) {
 		return encoded, nil
 	}
-	encoded, err := p.files.EncodedObject(kind, hash)
-	if err != nil && !errors.Is(err, plumbing.ErrObjectNotFound) {
-		p.damaged = true
+	return p.files.EncodedObject(kind, hash)
+}
+
+// Damaged is told about what cannot be read.
+func (p *packStorage) Damaged(err error) {
+	if p.damage == nil {
+		p.damage = err
 	}
-	return encoded, err
 }
 
 // HasEncodedObject implements object.Storage.
@@ -279,6 +285,7 @@ func (p *packStorage) encodePack(pack io.Writer, all []plumbing.Hash) error {
 	for _, hash := range all {
 		encoded, err := p.EncodedObject(plumbing.AnyObject, hash)
 		if err != nil {
+			p.Damaged(err)
 			return fmt.Errorf("pack %s: %w", hash, err)
 		}
 		size += encoded.Size()
@@ -291,6 +298,7 @@ func (p *packStorage) encodePack(pack io.Writer, all []plumbing.Hash) error {
 		window = largeDeltaWindow
 	}
 	if _, err := packfile.NewEncoder(pack, loaded, true).Encode(all, window); err != nil {
+		p.Damaged(err) // an object that was loaded has another ID than the one under which it is stored
 		return fmt.Errorf("encode a pack: %w", err)
 	}
 	return nil

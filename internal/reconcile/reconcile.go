@@ -176,8 +176,8 @@ func (r *Reconciler) attempt(ctx context.Context, start observe.Start, known *re
 	return done, err
 }
 
-// observe observes, with branches that need not be listed again. Over the budget of the reconciliation, nothing is
-// planned: what is missing would be chance.
+// observe observes, with branches that need not be listed again. Over the budget of the reconciliation, and with a damaged
+// copy of the repository, nothing is planned: what is missing would be chance.
 func (r *Reconciler) observe(
 	ctx context.Context, reader observe.Reader, start observe.Start, known *repo.Refs,
 ) (o observe.Observation, err error) {
@@ -186,7 +186,11 @@ func (r *Reconciler) observe(
 	if known != nil {
 		reader.Clients.Remote = repo.Listed{Remote: reader.Clients.Remote, Known: *known}
 	}
-	if o, err = reader.Observe(ctx, start); err != nil {
+	o, err = reader.Observe(ctx, start)
+	if damage := r.Clients.Damaged(); damage != nil { // whatever seems to be wrong with the repository
+		return o, damage
+	}
+	if err != nil {
 		return o, err
 	}
 	return o, o.Failures.Exhausted()

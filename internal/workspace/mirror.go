@@ -26,6 +26,13 @@ type mirror struct {
 	mutex sync.Mutex
 }
 
+// damage returns an error if the files of the mirror are damaged.
+func (m *mirror) damage() error {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return m.git.Damage()
+}
+
 // traceBranches is the attribute of a span that lists branches.
 const traceBranches = "promoter.branches"
 

@@ -146,7 +146,7 @@ func Open(ctx context.Context, session *connect.Session, r *connect.Repository, 
 			Remote: mirror, Objects: mirror, Files: files{mirror: mirror, maxSize: server.File.Sizes.File, cache: scans},
 			Forge: r.SCM, Registries: known,
 			Seals:    seals(session, r, file, options.Seals),
-			ReadOnly: options.DryRun,
+			ReadOnly: options.DryRun, Damage: mirror.damage,
 			Branches: &branchMemory{file: file},
 			Landings: landingMemory{file},
 			By:       Author(server, r), Now: server.Now, Pause: pause, Log: log,
@@ -221,19 +221,38 @@ func forgetScans(folder string) error {
 }
 
 // Use opens a repository for one function, whose context has the budget of one
-// reconciliation. A panic closes it too, because the next one to open it waits for that.
+// reconciliation. If it fails because the mirror is damaged, the mirror is fetched again, and the function is called once more.
 func Use(
 	ctx context.Context, session *connect.Session, r *connect.Repository, options Options, do func(context.Context, *Workspace) error,
-) (err error) {
-	w, err := Open(ctx, session, r, options)
-	if err != nil {
+) error {
+	damage, err := useOnce(ctx, session, r, options, do)
+	if err == nil || damage == nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.Close()) }()
+	if options.Log != nil {
+		options.Log.WarnContext(ctx, "mirror damaged; it is fetched again", slog.String("repository", r.Name), slog.Any("error", damage))
+	}
+	_, err = useOnce(ctx, session, r, options, do)
+	return err
+}
+
+// useOnce is Use, and returns how the mirror is damaged. A panic closes the repository too, because the next one to open it
+// waits for that.
+func useOnce(
+	ctx context.Context, session *connect.Session, r *connect.Repository, options Options, do func(context.Context, *Workspace) error,
+) (damage, err error) {
+	w, err := Open(ctx, session, r, options)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		damage = w.mirror.damage()
+		err = errors.Join(err, w.Close())
+	}()
 	timeout := cmp.Or(session.Server.File.Timeout, serverconfig.DefaultTimeout)
 	bounded, stop := budget.WithTimeout(ctx, budget.New(budget.Defaults()), timeout)
 	defer stop()
-	return budget.Cause(bounded, do(bounded, w))
+	return nil, budget.Cause(bounded, do(bounded, w))
 }
 
 // Try is Use, and returns a panic as an error, so that it affects no other repository.

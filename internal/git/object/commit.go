@@ -58,12 +58,15 @@ func (o encodedObjects) commit(id ID) (Commit, error) {
 	if kept, ok := o.cache.commits.Get(id); ok {
 		return kept, nil
 	}
-	encoded, err := o.open(plumbing.CommitObject, id)
+	content, err := o.read(plumbing.CommitObject, id, MaxSize)
 	if err != nil {
 		return Commit{}, err
 	}
+	encoded := &plumbing.MemoryObject{}
+	encoded.SetType(plumbing.CommitObject)
+	_, err = encoded.Write([]byte(content))
 	decoded := object.Commit{}
-	if err := decoded.Decode(encoded); err != nil {
+	if err = errors.Join(err, decoded.Decode(encoded)); err != nil {
 		return Commit{}, fault.Wrap(fault.Invalid, fmt.Errorf("read the commit %s: %w", id, err))
 	}
 	commit := Commit{

@@ -7,6 +7,7 @@
 package object
 
 import (
+	"crypto/sha1" //nolint:gosec // what Git uses
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +30,10 @@ var (
 	// ErrTooLarge reports that a blob was not fetched because it exceeds the limit
 	// on file sizes.
 	ErrTooLarge = errors.New("too large to be fetched")
+
+	// ErrDamaged reports that the storage returned something else than the object with that ID: a disk, or
+	// another program, changed its files. It says nothing about the repository. Its kind is Temporary.
+	ErrDamaged = errors.New("the local copy of the repository is damaged")
 )
 
 // Storage holds the objects of one repository and the boundary of its shallow
@@ -38,6 +43,12 @@ type Storage interface {
 	HasEncodedObject(hash plumbing.Hash) error
 	SetEncodedObject(encoded plumbing.EncodedObject) (plumbing.Hash, error)
 	Shallow() ([]plumbing.Hash, error)
+}
+
+// damageable is a Storage that is told what is damaged in it, so that it can be replaced: an object that is not what its ID
+// says, or a tree or blob that is missing although something that is stored names it.
+type damageable interface {
+	Damaged(err error)
 }
 
 // Store reads and writes the objects of one repository. Like the storage below it,
@@ -82,7 +93,7 @@ type encodedObjects struct {
 
 func (o encodedObjects) has(id ID) bool { return o.storage.HasEncodedObject(plumbing.Hash(id)) == nil }
 
-// read returns the first limit bytes of an object.
+// read returns the first limit bytes of an object. It verifies the ID of all of it.
 func (o encodedObjects) read(kind plumbing.ObjectType, id ID, limit int64) (string, error) {
 	encoded, err := o.open(kind, id)
 	if err != nil {
@@ -90,16 +101,37 @@ func (o encodedObjects) read(kind plumbing.ObjectType, id ID, limit int64) (stri
 	}
 	reader, err := encoded.Reader()
 	if err != nil {
-		return "", fmt.Errorf("read the %s %s: %w", kind, id, err)
+		return "", o.damaged(kind, id, err)
 	}
 	var content strings.Builder
 	size := min(limit, encoded.Size())
 	content.Grow(int(size))
-	_, err = io.CopyN(&content, reader, size)
+	sum := sha1.New() //nolint:gosec // what Git uses
+	_, _ = fmt.Fprintf(sum, "%s %d\x00", kind, encoded.Size())
+	_, err = io.CopyN(io.MultiWriter(&content, sum), reader, size)
+	if err == nil {
+		_, err = io.Copy(sum, reader)
+	}
 	if err = errors.Join(err, reader.Close()); err != nil {
-		return "", fmt.Errorf("read the %s %s: %w", kind, id, err)
+		return "", o.damaged(kind, id, err)
+	}
+	if actual := ID(sum.Sum(nil)); actual != id {
+		return "", o.damaged(kind, id, fmt.Errorf("its content has the ID %s", actual))
 	}
 	return content.String(), nil
+}
+
+// damaged returns the error about an object that cannot be read.
+func (o encodedObjects) damaged(kind plumbing.ObjectType, id ID, err error) error {
+	err = fault.Wrap(fault.Temporary, fmt.Errorf("read the %s %s: %w: %w", kind, id, ErrDamaged, err))
+	o.report(err)
+	return err
+}
+
+func (o encodedObjects) report(err error) {
+	if storage, ok := o.storage.(damageable); ok {
+		storage.Damaged(err)
+	}
 }
 
 // open returns an object that is not decoded yet. Commits and trees that exceed
@@ -107,15 +139,28 @@ func (o encodedObjects) read(kind plumbing.ObjectType, id ID, limit int64) (stri
 func (o encodedObjects) open(kind plumbing.ObjectType, id ID) (plumbing.EncodedObject, error) {
 	found, err := o.storage.EncodedObject(kind, plumbing.Hash(id))
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		err = ErrMissing
+		return nil, o.missing(kind, id)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the %s %s: %w", kind, id, err)
+		return nil, o.damaged(kind, id, err)
 	}
 	if kind != plumbing.BlobObject && found.Size() > MaxSize {
 		return nil, fault.New(fault.Invalid, "the %s %s has more than %d bytes", kind, id, MaxSize)
 	}
 	return found, nil
+}
+
+// missing returns the error about an object that is not stored as one of a kind. Users can write trees that name
+// an object of another kind.
+func (o encodedObjects) missing(kind plumbing.ObjectType, id ID) error {
+	other, err := o.storage.EncodedObject(plumbing.AnyObject, plumbing.Hash(id))
+	if err != nil {
+		return fmt.Errorf("read the %s %s: %w", kind, id, ErrMissing)
+	}
+	if _, err := o.read(other.Type(), id, 0); err != nil {
+		return err
+	}
+	return fault.New(fault.Invalid, "read the %s %s: it is a %s", kind, id, other.Type())
 }
 
 // write stores an object, unless it is stored already, and returns its ID.

@@ -57,8 +57,11 @@ func (s *Store) File(path string, mode Mode, id ID) Entry {
 // server left out because of its size is ErrTooLarge.
 func (e Entry) Read(limit int64) ([]byte, error) {
 	content, err := e.store.encoded.read(plumbing.BlobObject, e.ID, limit+1)
-	if errors.Is(err, ErrMissing) && e.store.tooLarge(e.ID) {
+	switch {
+	case errors.Is(err, ErrMissing) && e.store.tooLarge(e.ID):
 		err = ErrTooLarge
+	case errors.Is(err, ErrMissing):
+		e.store.encoded.report(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the blob of %s: %w", display(e.Path), err)

@@ -2,6 +2,7 @@ package object
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"strconv"
@@ -125,8 +126,11 @@ func (o encodedObjects) readTree(id ID) (string, error) {
 		return kept, nil
 	}
 	content, err := o.read(plumbing.TreeObject, id, MaxSize)
-	if err == nil {
+	switch {
+	case err == nil:
 		o.cache.keepTree(id, content)
+	case errors.Is(err, ErrMissing):
+		o.report(err)
 	}
 	return content, err
 }

@@ -37,6 +37,9 @@ type Clients struct {
 	// AssumedHealth is the health that is assumed for what is in a target, in a simulation. Nil: only what
 	// is reported counts.
 	AssumedHealth func(promotion.Target) (health.Status, bool)
+	// Damage returns an error if the local copy of the repository is damaged, so that what was read says nothing about the
+	// repository. Its kind is Temporary: a copy that is opened again is fetched again. Nil: that is not known.
+	Damage func() error
 	// Branches remembers the branches. Nil: one that was deleted or moved back is not noticed.
 	Branches BranchMemory
 	// Landings remembers what is proven about landings. Nil: it is read again each time.
@@ -151,6 +154,14 @@ func (c Clients) Signature() repo.Signature {
 	by := c.By
 	by.When = c.Now()
 	return by
+}
+
+// Damaged returns an error if the local copy of the repository is damaged.
+func (c Clients) Damaged() error {
+	if c.Damage == nil {
+		return nil
+	}
+	return c.Damage()
 }
 
 // Wait waits before a restart.
