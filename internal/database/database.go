@@ -51,6 +51,7 @@ type DB struct {
 	present func() error  // SQLite: the file is still there
 	closing []func() error
 	closed  atomic.Bool
+	damage  atomic.Pointer[error] // the first error about data that is damaged
 }
 
 // Open opens the database and migrates its schema. It refuses a database whose schema
@@ -103,8 +104,12 @@ func (d *DB) Close() error {
 }
 
 // Healthy reports whether the database can be written, by writing to it. It returns
-// when ctx ends, even if the write takes longer.
+// when ctx ends, even if the write takes longer. A database of which a part is damaged is not healthy, although other parts
+// of it can be written.
 func (d *DB) Healthy(ctx context.Context) error {
+	if damage := d.damage.Load(); damage != nil {
+		return *damage
+	}
 	if d.present != nil {
 		if err := d.present(); err != nil {
 			return err
@@ -122,6 +127,17 @@ func (d *DB) Healthy(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 		return fault.New(fault.Temporary, "the database was not written in time: %w", context.Cause(ctx))
+	}
+}
+
+// noting returns explain, which also remembers the first error about damaged data.
+func (d *DB) noting(explain func(context.Context, error) error, isDamage func(error) bool) func(context.Context, error) error {
+	return func(ctx context.Context, err error) error {
+		explained := explain(ctx, err)
+		if err != nil && isDamage(err) {
+			d.damage.CompareAndSwap(nil, &explained)
+		}
+		return explained
 	}
 }
 

@@ -186,6 +186,35 @@ func TestOpen_refusesADamagedFile(t *testing.T) {
 }
 
 // damageFile overwrites what follows the first pages.
+// A file that is damaged while promoter runs is found by what reads it. The service is not ready from then on, although other
+// parts of the file can be written.
+func TestHealthy_reportsDamageThatWasFound(t *testing.T) {
+	t.Parallel()
+	o := file(t)
+	db := databasetest.Open(t, o)
+	update(t, db, "create table large (content text not null)")
+	for range 100 { // more than the cache has
+		update(t, db, "insert into large (content) values (?)", strings.Repeat("x", 100<<10))
+	}
+	if err := db.Close(); err != nil { // and writes all of it to the file
+		t.Fatal(err)
+	}
+	db = databasetest.Open(t, o)
+	damageFile(t, o.Path)
+	if err := db.Healthy(t.Context()); err != nil {
+		t.Fatalf("before it is read: %v", err)
+	}
+	read := db.View(t.Context(), func(ctx context.Context, tx *database.Tx) error {
+		return tx.One(ctx, []any{new(int)}, "select count(*) from large where content like '%y%'")
+	})
+	if fault.KindOf(read) != fault.Invalid || !strings.Contains(read.Error(), "damaged") {
+		t.Fatalf("read: %v", read)
+	}
+	if err := db.Healthy(t.Context()); err == nil || err.Error() != read.Error() {
+		t.Errorf("healthy: %v, want %v", err, read)
+	}
+}
+
 func damageFile(t *testing.T, path string) {
 	t.Helper()
 	file, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -61,6 +61,10 @@ func openPostgreSQL(ctx context.Context, address secret.String, now func() time.
 		dialect: postgresDialect(now == nil), now: now, explain: explainPostgres(config), ended: connectionEnded,
 		read: pool, write: pool, timeout: transactionTimeout, closing: []func() error{pool.Close},
 	}
+	d.explain = d.noting(d.explain, func(err error) bool {
+		refused, ok := errors.AsType[*pgconn.PgError](err)
+		return ok && (refused.Code == "XX001" || refused.Code == "XX002") // data_corrupted, index_corrupted
+	})
 	version, name := 0, ""
 	err = pool.QueryRowContext(ctx,
 		"select current_setting('server_version_num')::int, current_setting('server_version')").Scan(&version, &name)

@@ -51,6 +51,10 @@ func openSQLite(ctx context.Context, path string, now func() time.Time) (_ *DB, 
 		return nil, err
 	}
 	d := &DB{dialect: sqliteDialect(), now: now, explain: explainSQLite(path), turn: make(chan struct{}, 1)}
+	d.explain = d.noting(d.explain, func(err error) bool {
+		code := sqliteCode(err)
+		return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
+	})
 	defer func() {
 		if err != nil {
 			_ = d.Close()
