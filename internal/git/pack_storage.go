@@ -172,7 +172,7 @@ func (p *packStorage) EncodedObject(kind plumbing.ObjectType, hash plumbing.Hash
 	return p.files.EncodedObject(kind, hash)
 }
 
-// Damaged is told about what cannot be read.
+// Damaged is notified of what cannot be read.
 func (p *packStorage) Damaged(err error) {
 	if p.damage == nil {
 		p.damage = err

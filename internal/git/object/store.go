@@ -45,7 +45,7 @@ type Storage interface {
 	Shallow() ([]plumbing.Hash, error)
 }
 
-// damageable is a Storage that is told what is damaged in it, so that it can be replaced: an object that is not what its ID
+// damageable is a Storage that is notified of what is damaged in it, so that it can be replaced: an object that is not what its ID
 // says, or a tree or blob that is missing although something that is stored names it.
 type damageable interface {
 	Damaged(err error)
