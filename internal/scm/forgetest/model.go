@@ -63,6 +63,15 @@ type Push struct {
 	Before, Now map[string]string // commits by branch
 }
 
+// Move is one change of a branch.
+type Move struct {
+	ID                    int64
+	Branch, Before, After string // commits, empty if it does not exist
+	By                    *User
+	At                    time.Time
+	Together              int // branches that moved in the same push
+}
+
 // NewHub starts a server that stops at the end of the test.
 func NewHub(t testing.TB, fake Fake, kind Kind, handler http.Handler) *Hub {
 	h := &Hub{
@@ -149,6 +158,7 @@ type Repository struct {
 	Pushed      time.Time         // to any branch
 	Permissions map[string]string // login in lower case -> see Rank
 	Heads       map[string]string // last known state of the branches
+	Moves       []Move            // of the branches, oldest first
 
 	Pulls    map[int]*Pull
 	Statuses []*Status
@@ -340,6 +350,7 @@ func (r *Repository) Follow(by *User) {
 	r.Heads = push.Now
 	if !maps.Equal(push.Before, push.Now) {
 		r.Pushed = r.Hub.Now()
+		r.Moves = append(r.Moves, push.moves()...)
 	}
 	if pushed := r.Hub.kind.Pushed; pushed != nil {
 		pushed(push)
@@ -351,6 +362,29 @@ func (r *Repository) Follow(by *User) {
 			}
 		}
 	}
+}
+
+// moves returns what moved in a push.
+func (p Push) moves() []Move {
+	var moved []Move
+	all := maps.Clone(p.Before)
+	maps.Copy(all, p.Now)
+	for _, branch := range slices.Sorted(maps.Keys(all)) {
+		if before, after := p.Before[branch], p.Now[branch]; before != after {
+			moved = append(moved, Move{ID: p.To.Hub.NextID(), Branch: branch, Before: before, After: after, By: p.By, At: p.To.Hub.Now()})
+		}
+	}
+	for i := range moved {
+		moved[i].Together = len(moved)
+	}
+	return moved
+}
+
+// MovesOf returns the moves of a branch, newest first; of all if it is empty.
+func (r *Repository) MovesOf(branch string) []Move {
+	all := slices.DeleteFunc(slices.Clone(r.Moves), func(m Move) bool { return branch != "" && m.Branch != branch })
+	slices.Reverse(all)
+	return all
 }
 
 // Pull is a pull request of the model.

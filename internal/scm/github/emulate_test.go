@@ -64,6 +64,9 @@ var known = map[string]string{
 	"Recent reads more than 100":                                                noRecent,
 	"a comment of a bot is reported as one":                                     noRecent,
 	"a long comment is cut":                                                     noRecent,
+	"Pushed lists how a branch moved, newest first":                             noActivity,
+	"Pushed shows that a branch was deleted":                                    noActivity,
+	"Pushed of a branch that never was is empty":                                noActivity,
 	"Releases lists the published ones, newest first":                           "the time of publishing cannot be given, and equal ones are in any order",
 }
 
@@ -74,6 +77,7 @@ const (
 	noStatuses = "it has no commit statuses"
 	fractions  = "times have fractions, and a new comment can be older than its last change"
 	noRecent   = "it does not list the comments of a repository, and has no reactions"
+	noActivity = "it does not list the activity of a repository"
 	noRights   = "whoever has a token may write"
 )
 

@@ -32,6 +32,7 @@ func TestRequests_perCall(t *testing.T) {
 		"an approval":               {"GET /repos/{owner}/{repo}/collaborators/{user}/permission", "GET /repos/{owner}/{repo}/pulls/{number}/reviews"},
 		"a comment":                 {"GET /repos/{owner}/{repo}/issues/{number}/comments", "POST /repos/{owner}/{repo}/issues/{number}/comments"},
 		"the same comment":          {"GET /repos/{owner}/{repo}/issues/{number}/comments"},
+		"the pushes of a branch":    {"GET /repos/{owner}/{repo}/activity"},
 		"the members of a team":     {"GET /orgs/{org}/teams/{team}/memberships/{user}"},
 	})
 }

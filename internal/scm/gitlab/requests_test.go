@@ -29,9 +29,10 @@ func TestRequests_perCall(t *testing.T) {
 			"GET /projects/{id}/members/all/{user}", "GET /projects/{id}/merge_requests/{iid}/approvals",
 			"GET /projects/{id}/merge_requests/{iid}/notes", "GET /projects/{id}/merge_requests/{iid}/versions", "GET /users/{user}",
 		},
-		"a comment":             {"GET /projects/{id}/merge_requests/{iid}/notes", "POST /projects/{id}/merge_requests/{iid}/notes"},
-		"the same comment":      {"GET /projects/{id}/merge_requests/{iid}/notes"},
-		"the members of a team": {"GET /groups/{id}/members/{user}", "GET /users"},
+		"a comment":              {"GET /projects/{id}/merge_requests/{iid}/notes", "POST /projects/{id}/merge_requests/{iid}/notes"},
+		"the same comment":       {"GET /projects/{id}/merge_requests/{iid}/notes"},
+		"the pushes of a branch": {"GET /projects/{id}/events"},
+		"the members of a team":  {"GET /groups/{id}/members/{user}", "GET /users"},
 		"the rules of a branch": {
 			"GET /projects/{id}", "GET /projects/{id}/approval_rules", "GET /projects/{id}/approvals",
 			"GET /projects/{id}/push_rule", "GET /projects/{id}/repository/branches/{branch}",

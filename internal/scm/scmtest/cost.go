@@ -110,5 +110,6 @@ func (x *fixture) calls(t *testing.T, number int, head string) map[string]func()
 		"the same comment":            say,
 		"the members of a team":       func() { x.wantMember(t, Team, Ann, true) },
 		"the rules of a branch":       func() { x.rules(t) },
+		"the pushes of a branch":      func() { x.pushed(t, Main, 1) },
 	}
 }

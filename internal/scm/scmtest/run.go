@@ -52,7 +52,7 @@ func Names() []string {
 
 func conditions() []condition {
 	return slices.Concat(
-		opening(), opened(), edited(), closed(), turning(), merging(), refusing(), ruling(), signaling(), reviewing(), talking(), recent(), reacting(), troubled(), comparing(), deploying(),
+		opening(), opened(), edited(), closed(), turning(), pushing(), merging(), refusing(), ruling(), signaling(), reviewing(), talking(), recent(), reacting(), troubled(), comparing(), deploying(),
 	)
 }
 

@@ -34,6 +34,7 @@ func endpoints() map[string]endpoint {
 		"GET /r/assignees":                       {"repository", "", reading(listAssignees)},
 		"GET /r/teams":                           {"repository", "", reading(listRepositoryTeams)},
 		"GET /r/branches/{branch...}":            {"repository", "", reading(getBranch)},
+		"GET /r/activities/feeds":                {"repository", paged + " date", reading(listFeed)},
 		"GET /r/branch_protections":              {"repository", paged, reading(listProtections)},
 		"GET /r/compare/{basehead...}":           {"repository", commits, reading(compare)},
 		"GET /r/releases":                        {"repository", paged + " draft pre-release", reading(listReleases)},

@@ -44,6 +44,7 @@ func endpoints() map[string]endpoint {
 		"GET /repos/{owner}/{repo}":                                     {reading(getRepository), metadata},
 		"GET /repos/{owner}/{repo}/collaborators/{user}/permission":     {reading(getPermission), metadata},
 		"GET /repos/{owner}/{repo}/branches/{branch...}":                {reading(getBranch), contents},
+		"GET /repos/{owner}/{repo}/activity":                            {reading(listActivity), contents},
 		"GET /repos/{owner}/{repo}/branches/{branch}/protection":        {reading(getProtection), []string{"administration=read"}},
 		"GET /repos/{owner}/{repo}/rules/branches/{branch...}":          {reading(listRules), metadata},
 		"GET /repos/{owner}/{repo}/rulesets/{id}":                       {reading(getRuleset), metadata},

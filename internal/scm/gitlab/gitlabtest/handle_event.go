@@ -8,49 +8,62 @@ import (
 	"promoter/internal/scm/forgetest"
 )
 
-// deletion is the deletion of a branch.
-type deletion struct {
-	id     int64
-	branch string
-	by     *user
-	at     time.Time
-}
+// activitiesLimit is how many branches may move in a push that has an event for each of them.
+// https://docs.gitlab.com/administration/settings/push_event_activities_limit/
+const activitiesLimit = 3
 
-// pushed records deleted branches.
-func pushed(push forgetest.Push) {
-	p := own(push.To)
-	for branch := range push.Before {
-		if push.Now[branch] == "" {
-			p.deleted = append(p.deleted, deletion{id: push.To.Hub.NextID(), branch: branch, by: push.By, at: push.To.Hub.Now()})
-		}
-	}
-}
-
-// listPushes returns the events of pushes, of which only deletions of branches matter. Both limits are dates,
-// which are left out.
+// listPushes returns the events of pushes. Both limits are dates, which are left out.
 // https://docs.gitlab.com/api/events/
 func listPushes(c *call) *reply {
-	after, err := time.ParseInLocation(time.DateOnly, c.text("after"), zone)
-	if err != nil {
-		return answer(http.StatusBadRequest, object{"error": "after is invalid"})
+	all := c.project.model.MovesOf("")
+	for name, outside := range map[string]func(at, day time.Time) bool{
+		"after":  func(at, day time.Time) bool { return at.Before(day.AddDate(0, 0, 1)) },
+		"before": func(at, day time.Time) bool { return !at.Before(day) },
+	} {
+		if c.text(name) == "" {
+			continue
+		}
+		day, err := time.ParseInLocation(time.DateOnly, c.text(name), zone)
+		if err != nil {
+			return answer(http.StatusBadRequest, object{"error": name + " is invalid"})
+		}
+		all = slices.DeleteFunc(all, func(m forgetest.Move) bool { return outside(m.At, day) })
 	}
-	before, err := time.ParseInLocation(time.DateOnly, c.text("before"), zone)
-	if err != nil {
-		return answer(http.StatusBadRequest, object{"error": "before is invalid"})
-	}
-	all := slices.DeleteFunc(slices.Clone(c.project.deleted), func(d deletion) bool {
-		return d.at.Before(after.AddDate(0, 0, 1)) || !d.at.Before(before)
-	})
-	if c.text("sort") != "asc" {
+	if c.text("sort") == "asc" {
 		slices.Reverse(all)
 	}
-	return list(c, all, func(c *call, d deletion) object {
-		return object{
-			"id": d.id, "project_id": c.project.model.ID, "action_name": "deleted", "target_id": nil, "target_iid": nil, "target_type": nil,
-			"author": drawUser(c, d.by), "author_username": d.by.Login, "created_at": stamp(d.at),
-			"push_data": object{"commit_count": 0, "action": "removed", "ref_type": "branch", "ref": d.branch, "commit_to": nil},
-		}
+	all = slices.CompactFunc(all, func(a, b forgetest.Move) bool {
+		return a.Together > activitiesLimit && a.At.Equal(b.At) && a.Together == b.Together
 	})
+	return list(c, all, drawPush)
+}
+
+// drawPush draws the event of a push. One of many branches does not name them.
+func drawPush(c *call, m forgetest.Move) object {
+	action, name := "pushed", "pushed to"
+	switch {
+	case m.After == "":
+		action, name = "removed", "deleted"
+	case m.Before == "":
+		action, name = "created", "pushed new"
+	}
+	commit := func(id string) any {
+		if id == "" {
+			return nil
+		}
+		return id
+	}
+	data := object{
+		"commit_count": 1, "action": action, "ref_type": "branch", "commit_from": commit(m.Before), "commit_to": commit(m.After), "ref": m.Branch,
+		"commit_title": nil, "ref_count": nil,
+	}
+	if m.Together > activitiesLimit {
+		data["commit_count"], data["commit_from"], data["commit_to"], data["ref"], data["ref_count"] = 0, nil, nil, nil, m.Together
+	}
+	return object{
+		"id": m.ID, "project_id": c.project.model.ID, "action_name": name, "target_id": nil, "target_iid": nil, "target_type": nil,
+		"author": drawUser(c, m.By), "author_username": m.By.Login, "created_at": stamp(m.At), "push_data": data,
+	}
 }
 
 // listStateEvents returns the oldest first.

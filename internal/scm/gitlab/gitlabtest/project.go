@@ -21,7 +21,6 @@ type Project struct {
 	statuses []*status
 	lines    []*pipeline // pipelines
 	hooks    []hook      // webhooks
-	deleted  []deletion  // branches
 	late     int         // merges that are still deferred
 	lag      int         // responses about a merge request that still have the previous head
 }

@@ -92,7 +92,7 @@ func New(t testing.TB, options Options) *Server {
 				take(m, m.HeadCommit)
 			}
 		},
-		Draft: isDraft, Pushed: pushed, Follow: follow, Merge: mergeAsUser, OnMerge: []string{forgetest.Merged},
+		Draft: isDraft, Follow: follow, Merge: mergeAsUser, OnMerge: []string{forgetest.Merged},
 	}, s)
 	s.Traffic = s.hub.Front.Traffic()
 	return s
