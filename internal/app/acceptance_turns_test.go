@@ -9,6 +9,7 @@ import (
 	"promoter/internal/app"
 	"promoter/internal/decision"
 	"promoter/internal/scm/forgetest"
+	"promoter/internal/scm/gitea/giteatest"
 	"promoter/internal/verb"
 )
 
@@ -18,6 +19,15 @@ type turned struct {
 	pulls    forgetest.Pulls
 	branches forgetest.Branches
 	bot      string // an account that the forge shows to be one, or the server file lists
+	file     string // of the server
+	token    string
+}
+
+// serve gives the next runs a key of seals, as serve has one.
+func (s *turned) serve() {
+	s.t.Helper()
+	env := environ("TOKEN", s.token, "PROMOTER_SEAL_KEY", hotfixKey)
+	s.server = connected(s.t, filepath.Join(s.dir, s.file), env, s.clock.Now)
 }
 
 // onEveryForge plays a case on GitHub, GitLab, and Gitea.
@@ -27,7 +37,7 @@ func onEveryForge(t *testing.T, play func(s turned)) {
 		t.Parallel()
 		s := newStory(t, "github", reviewed)
 		s.cache = filepath.Join(s.dir, "cache")
-		play(turned{s, s.repo.Pulls, s.repo.Git, "stale[bot]"})
+		play(turned{s, s.repo.Pulls, s.repo.Git, "stale[bot]", "server.yaml", s.token})
 	})
 	t.Run("others", func(t *testing.T) {
 		t.Parallel()
@@ -44,13 +54,13 @@ func onOthers(t *testing.T, play func(s turned)) {
 		s, lab, project := newGitLabStory(t, "")
 		const bot = "group_7_bot_stale"
 		lab.AddBot(bot)
-		play(turned{s, project.Pulls, project.Git, bot})
+		play(turned{s, project.Pulls, project.Git, bot, "gitlab.yaml", lab.Token("promoter-bot", "api")})
 	})
 	t.Run("gitea", func(t *testing.T) {
 		t.Parallel()
 		s := newGiteaStory(t, reviewed)
 		s.connect("bots: [stale]") // which Gitea does not show
-		play(turned{s.story, s.repo.Pulls, s.repo.Git, "stale"})
+		play(turned{s.story, s.repo.Pulls, s.repo.Git, "stale", "server.yaml", s.forge.Token("promoter-bot", giteatest.Scopes()...)})
 	})
 }
 
@@ -191,6 +201,29 @@ func TestRun_rollbackGoesNoFurther(t *testing.T) {
 		s.pulls.Merge("ada", s.open(stagingHead).Number, "merge")
 		s.run()
 		s.has("staging", "web:1.2.0")
+		s.open(prodHead)
+	})
+}
+
+// A soak goes on from run to serve where the forge has the time of a push, whether promoter saw the version earlier or not.
+func TestRun_soakGoesOnAfterAPush(t *testing.T) {
+	t.Parallel()
+	onEveryForge(t, func(s turned) {
+		s.release("web", "1.1.0")
+		config := s.branches.Run("show", "main:.promoter.yaml")
+		manifest := s.branches.Run("show", "main:staging/shop.yaml")
+		s.branches.Commit("ada", "main", "By hand", map[string]string{
+			".promoter.yaml":    strings.Replace(config, "after: [staging]", "after: {staging: {soak: 1h}}", 1),
+			"staging/shop.yaml": strings.ReplaceAll(manifest, s.line("web:1.0.0"), s.line("web:1.1.0")) + "\n",
+		})
+		pushed := s.clock.Now().UTC().Format("2006-01-02T15:04")
+		s.wait(20 * time.Minute)
+		s.because(s.run(), "prod", "waiting", "present since "+pushed)
+		s.wait(20 * time.Minute)
+		s.serve()
+		s.because(s.run(), "prod", "waiting", "present since "+pushed)
+		s.wait(25 * time.Minute)
+		s.run()
 		s.open(prodHead)
 	})
 }

@@ -153,6 +153,9 @@ func goesBack(landed promotion.Landing, later promotion.Snapshot) bool {
 // times are since when periods were seen, according to what is recorded.
 type times struct {
 	seen map[int]time.Time // by period
+	// pushed is since when the branch has the commit that began the current period, as the forge proves it. It may have come
+	// earlier, so it does not show when the period before ended.
+	pushed time.Time
 	// other is when something else than the current period was last seen.
 	other time.Time
 	// back is set if the current period was there before something else was seen: the branch was moved back to it.
@@ -229,6 +232,9 @@ func (t targetReader) periodAt(commit string, w walked) (int, bool) {
 func (o times) since(deployments []deployed) (since map[int]time.Time, exact map[int]bool) {
 	since, exact = map[int]time.Time{}, map[int]bool{}
 	maps.Copy(since, o.seen)
+	if _, known := since[0]; !known && !o.pushed.IsZero() && !o.pushed.Before(o.other) {
+		since[0] = o.pushed
+	}
 	for _, d := range deployments {
 		if d.At.IsZero() || d.period == 0 && d.At.Before(o.other) { // something else was seen after the merge
 			continue

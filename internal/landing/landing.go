@@ -37,8 +37,8 @@
 //
 // # What only the forge knows
 //
-// Users set the times in commits, so only the forge proves when a pull request was merged. It
-// also has the head of a merged pull request, with its trailers, where the commit that landed
+// Users set the times in commits, so only the forge proves when a pull request was merged, and when a
+// commit was pushed. It also has the head of a merged pull request, with its trailers, where the commit that landed
 // has none: a squash with another message.
 package landing
 
@@ -64,8 +64,9 @@ type Reader struct {
 	Repository scm.Repository
 	By         repo.Signature // of our commits
 	Past       *PastFiles
-	Memory     Memory // of verdicts; nil: none
-	States     States // nil: the health of landed commits is only on the forge
+	Pushes     *Pushes // nil: the forge is not asked about pushes
+	Memory     Memory  // of verdicts; nil: none
+	States     States  // nil: the health of landed commits is only on the forge
 	// Assumed returns the health that is assumed for what is in a target, whatever sources
 	// reported. Nil: none is.
 	Assumed func(promotion.Target) (health.Status, bool)

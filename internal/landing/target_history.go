@@ -93,7 +93,7 @@ func (t targetReader) read(ctx context.Context, found landings, need targetNeed)
 			deployments[i].Earlier = true
 		}
 	}
-	if err := t.mergedByUser(ctx, deployments, w, recorded); err != nil {
+	if err := t.brought(ctx, deployments, w, &recorded); err != nil {
 		return history, err
 	}
 	history.landings, history.changes = t.periods(deployments, recorded)
@@ -271,9 +271,9 @@ func (t targetReader) periods(deployments []deployed, recorded times) ([]promoti
 	landings := make([]promotion.Landing, len(deployments))
 	until := t.o.Now
 	for i, d := range deployments {
-		merged := !d.At.IsZero()
+		proven := !d.At.IsZero() || d.period == 0 && !recorded.pushed.IsZero()
 		d.At = since[d.period]
-		if _, known := recorded.seen[d.period]; i == 0 && merged && !known && !d.At.IsZero() && t.o.anyChild(t.target, soaks) {
+		if _, known := recorded.seen[d.period]; i == 0 && proven && !known && !d.At.IsZero() && t.o.anyChild(t.target, soaks) {
 			changes = append(changes, state.FirstSeen(state.Target(t.target), d.Snapshot.ID(), d.First, d.At))
 		}
 		if i > 0 {

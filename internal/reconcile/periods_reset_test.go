@@ -30,7 +30,7 @@ func TestPeriods_resetEndsAPeriod(t *testing.T) {
 			w.Clock.Add(10 * time.Second)
 			w.decide(state.Hold(in("staging"), w.act("reset")), state.Hold(in("dev"), w.act("reset")))
 			w.Git.Set("main", before)
-			wantReason(t, w.run(), "prod", "staging soak", "first seen now, again")
+			wantReason(t, w.run(), "prod", "staging soak", "present since 2026-11-18T11:00:20Z, again")
 			w.Clock.Add(15 * time.Second) // 35 seconds after 1.1.0 was there first
 			wantReason(t, w.run(), "prod", "staging soak", "present since 2026-11-18T11:00:20Z, again")
 			w.holds("prod", "1.0.0 1.0.0")

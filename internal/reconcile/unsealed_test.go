@@ -12,10 +12,11 @@ import (
 )
 
 // withoutKeyUntilStaging is a world in which 1.1.0 is in staging for 20 seconds, and prod wants 30. All times are recorded
-// without a key.
+// without a key, and the forge does not report pushes.
 func withoutKeyUntilStaging(t *testing.T, land string) *sealedWorld {
 	t.Helper()
 	w := newSealedWorld(t, soakingConfig(land))
+	w.Forge.HidesPushes = true
 	w.push(web, "1.1.0")
 	w.run()
 	w.lands()
@@ -213,6 +214,7 @@ func TestUnsealed_refusesWhatIsProvablyWrong(t *testing.T) {
 func TestUnsealed_adoptsWhatUsersWrote(t *testing.T) {
 	t.Parallel()
 	w := newSealedWorld(t, soakingConfig("push"))
+	w.Forge.HidesPushes = true
 	w.push(web, "1.1.0")
 	w.byHand("main", "staging", line(web, "1.0.0"), line(web, "1.1.0"))
 	w.run()

@@ -97,6 +97,17 @@ func (f forge) MergedAs(ctx context.Context, commit string) ([]scm.PullRequest, 
 	return nil, nil
 }
 
+// Pushed implements scm.Pushes.
+func (f forge) Pushed(ctx context.Context, branch string, since time.Time) ([]scm.Push, error) {
+	if err := beforeRequest(f.story, "pushes"); err != nil {
+		return nil, err
+	}
+	if pushes, can := f.Repository.(scm.Pushes); can {
+		return pushes.Pushed(ctx, branch, since)
+	}
+	return nil, nil
+}
+
 // IsBot implements scm.Bots.
 func (f forge) IsBot(ctx context.Context, person identity.User) (bool, error) {
 	if bots, can := f.Repository.(scm.Bots); can {

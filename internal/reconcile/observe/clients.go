@@ -126,7 +126,7 @@ type BranchMemory interface {
 func (c Clients) History(of *config.Config) landing.Reader {
 	return landing.Reader{
 		Remote: c.Remote, Objects: c.Objects, Repository: c.Forge, By: c.By,
-		Past: landing.NewPastFiles(c.Files, of), Memory: c.Landings,
+		Past: landing.NewPastFiles(c.Files, of), Pushes: landing.NewPushes(), Memory: c.Landings,
 		States: c.Evidence, Assumed: c.AssumedHealth,
 		Log: c.Log,
 	}

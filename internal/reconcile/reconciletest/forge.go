@@ -35,6 +35,7 @@ type Forge struct {
 	Secret      func(number int) string
 	Left        map[string]bool // logins that left their teams
 	Deletes     string          // who deletes branches; empty: a user
+	HidesPushes bool            // it does not report how branches moved
 	// Effect is called before and after each write, as that of Git.
 	Effect func(before bool, what string) error
 	// Fail is called before every request, also those that only read. It may be nil.
@@ -49,6 +50,9 @@ type Forge struct {
 	Calls     map[string]int
 	Merges    int
 	Limits    scm.Features // what it supports
+
+	moving sync.Mutex
+	moves  map[string][]scm.Push // by branch, oldest first
 }
 
 type pull struct {
@@ -75,13 +79,20 @@ func userNamed(login string) identity.User {
 
 // NewForge returns a forge with all features.
 func NewForge(git *Git, now func() time.Time) *Forge {
-	return &Forge{
+	f := &Forge{
 		Git: git, Now: now, statuses: map[string][]scm.Check{}, reactions: map[int64][]scm.Reaction{}, Calls: map[string]int{},
+		moves: map[string][]scm.Push{},
 		Limits: scm.Features{
 			PullRequests: true, Closers: true, Approvals: true, Statuses: true, Comments: true, Teams: true, GuardedMerge: true,
 			Rules: true,
 		},
 	}
+	git.Moved = func(branch, before, after string) {
+		f.moving.Lock()
+		defer f.moving.Unlock()
+		f.moves[branch] = append(f.moves[branch], scm.Push{Before: before, After: after, At: now()})
+	}
+	return f
 }
 
 // Info implements scm.Repository.
@@ -481,6 +492,22 @@ func (f *Forge) MergedAs(_ context.Context, commit string) ([]scm.PullRequest, e
 		}
 	}
 	return merged, nil
+}
+
+// Pushed implements scm.Pushes.
+func (f *Forge) Pushed(_ context.Context, branch string, _ time.Time) ([]scm.Push, error) {
+	if err := failing(f, "pushed"); err != nil {
+		return nil, err
+	}
+	defer f.call("pushed")()
+	f.moving.Lock()
+	defer f.moving.Unlock()
+	if f.HidesPushes {
+		return nil, fault.New(fault.Unauthorized, "pushes are hidden")
+	}
+	pushes := slices.Clone(f.moves[branch])
+	slices.Reverse(pushes)
+	return pushes, nil
 }
 
 // Timeline implements scm.Timelines.

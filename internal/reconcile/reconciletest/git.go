@@ -26,6 +26,8 @@ type Git struct {
 	// Effect is called before and after each push. An error before refuses the push;
 	// an error after it is a lost response. It may be nil.
 	Effect func(before bool, updates []repo.Update) error
+	// Moved is called with the lock after each change of a branch. It may be nil.
+	Moved func(branch, before, after string)
 	// TooLarge are branches that cannot be fetched.
 	TooLarge map[string]bool
 	// CommitSize is how many bytes each written commit adds to what is not pushed.
@@ -65,7 +67,7 @@ func (g *Git) Commit(branch string, by repo.Signature, at time.Time, message str
 	if parent != "" {
 		parents = []string{parent}
 	}
-	g.branches[branch] = g.store(parents, files, by, message)
+	g.move(branch, g.store(parents, files, by, message))
 	return g.branches[branch]
 }
 
@@ -115,11 +117,20 @@ func (g *Git) Branches() map[string]string {
 func (g *Git) Set(branch, commit string) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
+	g.move(branch, commit)
+}
+
+// move moves a branch; empty deletes it. The caller holds the lock.
+func (g *Git) move(branch, commit string) {
+	before := g.branches[branch]
 	if commit == "" {
 		delete(g.branches, branch)
-		return
+	} else {
+		g.branches[branch] = commit
 	}
-	g.branches[branch] = commit
+	if g.Moved != nil && before != commit {
+		g.Moved(branch, before, commit)
+	}
 }
 
 // FilesOf returns a copy of the files of a commit.
@@ -147,7 +158,7 @@ func (g *Git) Merge(base, head, method, message string, by repo.Signature, at ti
 	case "rebase":
 		message = top.Message
 	}
-	g.branches[base] = g.store(parents, files, by, message)
+	g.move(base, g.store(parents, files, by, message))
 	return g.branches[base], nil
 }
 
@@ -257,11 +268,7 @@ func (g *Git) swap(updates []repo.Update) error {
 	g.Pushes++
 	g.unpushed = 0
 	for _, u := range updates {
-		if u.New == "" {
-			delete(g.branches, u.Branch)
-		} else {
-			g.branches[u.Branch] = u.New
-		}
+		g.move(u.Branch, u.New)
 	}
 	return nil
 }
