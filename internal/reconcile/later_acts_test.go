@@ -554,48 +554,58 @@ func TestReconcile_laterActsWithKeptDecisions(t *testing.T) {
 // A bot cancels no rollback: it is opened again once. Then it waits for a user, with the reason and what to do.
 func TestReconcile_botClosesTheRollback(t *testing.T) {
 	t.Parallel()
-	for name, act := range map[string]func(w *world){
+	acts := map[string]func(w *world){
 		"reopened":      func(w *world) { w.Forge.Reopen(3, "ada") },
 		"allowed again": func(w *world) { w.decide(w.unreject(in("staging"), "1.0.0")) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := soaked(t, followedAfterSoak)
-			w.rollBack("staging")
-			w.run()
-			var report outcome.Report
-			for _, number := range []int{2, 3} {
-				w.Clock.Add(time.Minute)
-				w.Forge.CloseByHand(number, "stale[bot]")
-				report = w.run()
-				if record := w.record("staging"); record.Rollback == nil || record.Hold == nil {
-					t.Errorf("after #%d, staging has %+v", number, record)
+	}
+	for name, act := range acts {
+		for scope, rejected := range map[string]*state.Target{"": nil, ", rejected before": {Environment: "staging", Application: "shop"}, ", rejected everywhere": {Environment: state.All, Application: state.All}} {
+			t.Run(name+scope, func(t *testing.T) {
+				t.Parallel()
+				w := soaked(t, followedAfterSoak)
+				w.rollBack("staging")
+				if rejected != nil {
+					earlier := w.act("old")
+					earlier.At = earlier.At.Add(-time.Hour)
+					w.decide(state.Reject(*rejected, state.Rejection{Act: earlier, Images: map[string]string{"web": line(web, "1.0.0")}}))
 				}
-			}
-			wantReason(t, report, "staging", "waiting", "web 1.0.0 is blocked", "stale[bot]", "#3", "#2")
-			w.wantPulls("promoter/staging/shop merged", "promoter/staging/shop closed", "promoter/staging/shop closed")
-			w.holds("prod", "1.0.0 1.0.0")
-			w.calm()
-			if advice := w.advice("staging"); !strings.Contains(advice, "reopen") || !strings.Contains(advice, "promoter unreject web:1.0.0 --env staging --app shop") {
-				t.Errorf("the advice is %q", advice)
-			}
-			w.Clock.Add(time.Minute)
-			act(w)
-			w.run()
-			pulls := w.Forge.All()
-			last := len(pulls)
-			if pulls[last-1].State != scm.StateOpen {
-				t.Fatalf("no pull request is open: %v", w.pulls())
-			}
-			w.mergeByHand(last, "merge")
-			w.run()
-			w.holds("staging", "1.0.0 1.0.0")
-			w.holds("prod", "1.0.0 1.0.0")
-			if n := w.rejections("staging"); n != 0 {
-				t.Errorf("%d versions are blocked", n)
-			}
-			w.calm()
-		})
+				w.run()
+				var report outcome.Report
+				for _, number := range []int{2, 3} {
+					w.Clock.Add(time.Minute)
+					w.Forge.CloseByHand(number, "stale[bot]")
+					report = w.run()
+					if record := w.record("staging"); record.Rollback == nil || record.Hold == nil {
+						t.Errorf("after #%d, staging has %+v", number, record)
+					}
+				}
+				wantReason(t, report, "staging", "waiting", "web 1.0.0 is blocked", "stale[bot]", "#3", "#2")
+				w.wantPulls("promoter/staging/shop merged", "promoter/staging/shop closed", "promoter/staging/shop closed")
+				w.holds("prod", "1.0.0 1.0.0")
+				w.calm()
+				if advice := w.advice("staging"); !strings.Contains(advice, "reopen") || !strings.Contains(advice, "promoter unreject web:1.0.0 --env staging --app shop") {
+					t.Errorf("the advice is %q", advice)
+				}
+				w.Clock.Add(time.Minute)
+				act(w)
+				w.run()
+				pulls := w.Forge.All()
+				last := len(pulls)
+				if pulls[last-1].State != scm.StateOpen {
+					t.Fatalf("no pull request is open: %v", w.pulls())
+				}
+				w.mergeByHand(last, "merge")
+				w.run()
+				w.holds("staging", "1.0.0 1.0.0")
+				w.holds("prod", "1.0.0 1.0.0")
+				for _, rejection := range w.record("staging").Rejections {
+					if rejection.Blocked {
+						t.Errorf("still blocked: %+v", rejection)
+					}
+				}
+				w.calm()
+			})
+		}
 	}
 }
 

@@ -328,20 +328,48 @@ func (s State) RejectedForm(target Target, repository image.Repository, version 
 	return rejected
 }
 
-func (s State) rejected(target Target, repository image.Repository, version image.Version, form bool) (Rejection, Target, bool) {
-	for scope := range target.scopes() {
-		for _, rejection := range s.At(scope).Rejections {
-			if rejection.Form == form && covered(rejection.Images, repository, version) {
-				return rejection, scope, true
-			}
-		}
-	}
-	for _, m := range s.Moved(target) {
-		if rejection := m.Rejection; m.Kind == KindReject && rejection.Form == form && covered(rejection.Images, repository, version) {
-			return rejection, m.Of, true
+// BlockedSince returns a rejection of a version that no user made, but a bot since a time, with the target whose record has it.
+func (s State) BlockedSince(target Target, repository image.Repository, version image.Version, since time.Time) (Rejection, Target, bool) {
+	for rejection, scope := range s.rejections(target, repository, version, false) {
+		if rejection.Blocked && !rejection.At.Before(since) {
+			return rejection, scope, true
 		}
 	}
 	return Rejection{}, Target{}, false
+}
+
+// rejected returns a rejection of a version. That of a user comes before one that follows from acts of a bot.
+func (s State) rejected(
+	target Target, repository image.Repository, version image.Version, form bool,
+) (found Rejection, scope Target, rejected bool) {
+	for rejection, of := range s.rejections(target, repository, version, form) {
+		if !rejection.Blocked {
+			return rejection, of, true
+		}
+		if !rejected {
+			found, scope, rejected = rejection, of, true
+		}
+	}
+	return found, scope, rejected
+}
+
+// rejections returns the rejections of a version, each with the target whose record has it.
+func (s State) rejections(target Target, repository image.Repository, version image.Version, form bool) iter.Seq2[Rejection, Target] {
+	return func(yield func(Rejection, Target) bool) {
+		rejects := func(x Rejection) bool { return x.Form == form && covered(x.Images, repository, version) }
+		for scope := range target.scopes() {
+			for _, rejection := range s.At(scope).Rejections {
+				if rejects(rejection) && !yield(rejection, scope) {
+					return
+				}
+			}
+		}
+		for _, m := range s.Moved(target) {
+			if m.Kind == KindReject && rejects(m.Rejection) && !yield(m.Rejection, m.Of) {
+				return
+			}
+		}
+	}
 }
 
 // Applies returns how a rejection that Rejected returned applies to the target.

@@ -39,11 +39,12 @@ func fromRollback(in input.Target) (promotion.Decision, bool) {
 			continue
 		}
 		move := ref.Move(to)
-		rejection, scope, refused := in.State().RejectedBy(state.Target(in.Target), ref.Repository, move.To)
-		if refused && rejection.Blocked && !rejection.At.Before(back.At.Truncate(time.Second)) { // forges report whole seconds
+		rejection, refused := in.State().Rejected(state.Target(in.Target), ref.Repository, move.To)
+		since := back.At.Truncate(time.Second) // forges report whole seconds
+		if block, scope, is := in.State().BlockedSince(state.Target(in.Target), ref.Repository, move.To, since); is {
 			blocked = promotion.Reason{
 				Rule: promotion.RuleRejected, Scope: scope,
-				Message: input.RejectedText(in.State(), in.Target, move, rejection),
+				Message: input.RejectedText(in.State(), in.Target, move, block),
 			}
 		}
 		if back.Automatic {
