@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"promoter/internal/command"
 	"promoter/internal/config/setting"
@@ -390,6 +391,9 @@ func (r Reader) unrejections(
 		if len(images) == 0 {
 			continue
 		}
+		if act.Location, err = r.saw(ctx, o, landed.Target, act.At); err != nil {
+			return nil, "", err
+		}
 		changes = append(changes, state.Unreject(state.Target(landed.Target), state.Unrejection{Act: act, Images: images}))
 	}
 	if len(changes) > 0 && rejectsEverywhere(o, about) {
@@ -402,6 +406,17 @@ func (r Reader) unrejections(
 		return nil, "it contains no versions that are not there already", nil
 	}
 	return changes, "", nil
+}
+
+// saw returns where the branch of a target was when a comment was written; nil: the forge does not show it. What is read
+// with the comment contains acts of users that came later.
+func (r Reader) saw(ctx context.Context, o Observed, target promotion.Target, at time.Time) (*state.Location, error) {
+	branch := o.Promotion.BaseOf(target)
+	head, err := r.History.HeadAt(ctx, o.Landed, branch, at)
+	if err != nil || head == "" {
+		return nil, err
+	}
+	return &state.Location{Heads: promotion.Saw(o.Promotion, map[string]string{branch: head}, target.Environment)}, nil
 }
 
 // rollbacks returns the changes that revert what a merged pull request brought, or the reason why there are none.

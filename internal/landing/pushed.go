@@ -31,7 +31,7 @@ func NewPushes() *Pushes { return &Pushes{branches: map[string][]scm.Push{}} }
 // pushedAt returns since when, according to the forge, a branch has a commit without interruption. It is the zero time if the
 // forge does not prove it.
 func (t targetReader) pushedAt(ctx context.Context, commit string) (time.Time, error) {
-	pushes, err := t.pushes(ctx)
+	pushes, err := t.from.pushed(ctx, t.o, t.o.Promotion.BaseOf(t.target))
 	if err != nil || len(pushes) == 0 {
 		return time.Time{}, err
 	}
@@ -73,27 +73,42 @@ func lastWithout(pushes []scm.Push, having map[string]bool, fetched time.Time) (
 	return since
 }
 
-// pushes returns how the branch of the target moved, as far back as a soak may need it. What the forge does not show proves
-// nothing.
-func (t targetReader) pushes(ctx context.Context) ([]scm.Push, error) {
-	reporting, can := t.from.Repository.(scm.Pushes)
-	branch := t.o.Promotion.BaseOf(t.target)
-	if !can || t.from.Pushes == nil {
+// HeadAt returns where a branch was before a time, by the clock of the forge. Empty: the forge does not show it, or not every
+// move since then.
+func (r Reader) HeadAt(ctx context.Context, o Observed, branch string, at time.Time) (string, error) {
+	pushes, err := r.pushed(ctx, o, branch)
+	head := o.Heads[branch]
+	for _, push := range pushes {
+		if push.After != head || head == "" {
+			return "", err
+		}
+		if push.At.Before(at) {
+			return head, err
+		}
+		head = push.Before
+	}
+	return "", err
+}
+
+// pushed returns how a branch moved, as far back as a soak may need it. What the forge does not show proves nothing.
+func (r Reader) pushed(ctx context.Context, o Observed, branch string) ([]scm.Push, error) {
+	reporting, can := r.Repository.(scm.Pushes)
+	if !can || r.Pushes == nil {
 		return nil, nil
 	}
-	if known, read := t.from.Pushes.branches[branch]; read {
+	if known, read := r.Pushes.branches[branch]; read {
 		return known, nil
 	}
-	pushes, err := reporting.Pushed(ctx, branch, t.o.Now.Add(-t.o.longestSoak()-pushMargin))
+	pushes, err := reporting.Pushed(ctx, branch, o.Now.Add(-o.longestSoak()-pushMargin))
 	switch fault.KindOf(err) {
 	case fault.Unauthorized, fault.NotFound, fault.Invalid: // of an older server, or without the permission
-		t.from.Log.InfoContext(ctx, "pushes unknown", slog.String("branch", branch), slog.Any("error", err))
+		r.Log.InfoContext(ctx, "pushes unknown", slog.String("branch", branch), slog.Any("error", err))
 		pushes, err = nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list the pushes: %w", err)
+		return nil, fmt.Errorf("list the pushes to %s: %w", branch, err)
 	}
-	t.from.Pushes.branches[branch] = pushes
+	r.Pushes.branches[branch] = pushes
 	return pushes, nil
 }
 

@@ -280,33 +280,39 @@ func TestReconcile_unrejectKnowsEarlierReverts(t *testing.T) {
 			all["staging/shop.txt"] = strings.ReplaceAll(all["staging/shop.txt"], line(web, "1.1.0"), line(web, "1.0.0"))
 		})
 	}
+	ways := map[string]func(w *world){
+		"by a command": func(w *world) { w.decide(w.unreject(in("staging"), "1.1.0")) },
+		"by a comment": func(w *world) { w.comment(1, "ada", "/promoter unreject") },
+	}
 	for name, ahead := range map[string]time.Duration{"": 0, ", with a time of long ago": -48 * time.Hour, ", ahead": 30 * time.Minute} {
-		for when, test := range map[string]struct {
-			acts func(w *world)
-			want string
-		}{
-			"before": {func(w *world) {
-				revert(w, ahead)
-				w.run()
-				w.Clock.Add(time.Minute)
-				w.decide(w.unreject(in("staging"), "1.1.0"))
-			}, "proposed"},
-			"after": {func(w *world) {
-				w.decide(w.unreject(in("staging"), "1.1.0"))
-				w.Clock.Add(time.Minute)
-				revert(w, ahead)
-			}, "reverted"},
-		} {
-			t.Run("reverted "+when+name, func(t *testing.T) {
-				t.Parallel()
-				w := staged(t, threeEnvironments)
-				w.mergeByHand(1, "merge")
-				w.run()
-				w.Clock.Add(time.Minute)
-				test.acts(w)
-				wantReason(t, w.run(), "staging", test.want)
-				w.calm()
-			})
+		for by, unreject := range ways {
+			for when, test := range map[string]struct {
+				acts func(w *world)
+				want string
+			}{
+				"before": {func(w *world) {
+					revert(w, ahead)
+					w.run()
+					w.Clock.Add(time.Minute)
+					unreject(w)
+				}, "proposed"},
+				"after": {func(w *world) {
+					unreject(w)
+					w.Clock.Add(time.Minute)
+					revert(w, ahead)
+				}, "reverted"},
+			} {
+				t.Run("reverted "+when+" "+by+name, func(t *testing.T) {
+					t.Parallel()
+					w := staged(t, threeEnvironments)
+					w.mergeByHand(1, "merge")
+					w.run()
+					w.Clock.Add(time.Minute)
+					test.acts(w)
+					wantReason(t, w.run(), "staging", test.want)
+					w.calm()
+				})
+			}
 		}
 	}
 }
