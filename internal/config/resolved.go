@@ -68,7 +68,12 @@ func (d *defaults) environment(at strictyaml.Mapping, e Environment, overridden 
 		d.set(at.At("gates").At("approvals"), "count", e.Gates.Approvals.Count)
 	}
 	if e.Gates.Hold != nil {
+		absent := "hold"
+		if e.Gates.Hold.AbsentPasses {
+			absent = "pass"
+		}
 		d.set(at.At("gates").At("hold"), "value", e.Gates.Hold.Value)
+		d.set(at.At("gates").At("hold"), "absent", absent)
 	}
 	if e.Health != nil {
 		d.set(at.At("health"), "timeout", schedule.FormatDuration(e.Health.Timeout))

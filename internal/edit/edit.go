@@ -72,10 +72,11 @@ type Note struct {
 	Text string
 }
 
-// Hold is a value in a file with which users keep promoter from writing the file.
+// Hold is what a file has for the key with which users keep promoter from writing it. The
+// value may be another one than that which stops promotions.
 type Hold struct {
 	Position
-	Key, Value string // as the config names them
+	Key, Value string // the key as the config names it
 }
 
 // String returns file:line has key: value.

@@ -12,7 +12,7 @@ import (
 type Current struct {
 	References []edit.Reference
 	Refusals   []edit.Refusal // files that may have a reference and cannot be written
-	Holds      []edit.Hold    // files that users do not want to be written
+	Holds      []edit.Hold    // what the files have for the key of gates.hold
 }
 
 // RewritesForm reports whether the files of a target have another form than pin requires.

@@ -51,7 +51,7 @@ func literals(c *config.Config) []string {
 	return texts
 }
 
-// holds returns the values that keep a file from being written.
+// holds returns the keys whose values keep a file from being written.
 func (m *matcher) holds(file string) []updater.Hold {
 	var holds []updater.Hold
 	for _, target := range m.targets(file) {
@@ -76,7 +76,7 @@ func (m *matcher) groupHolds(inventory *updater.Inventory, targets currents) {
 		for _, target := range slices.Compact(of) {
 			hold := m.config.Settings(target.Environment, target.Application).Gates.Hold
 			current, found := targets[target]
-			if found && hold != nil && hold.Key == held.Key && hold.Value == held.Value {
+			if found && hold != nil && hold.Key == held.Key {
 				current.Holds = append(current.Holds, held)
 				targets[target] = current
 			}

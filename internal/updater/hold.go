@@ -2,6 +2,7 @@ package updater
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
@@ -13,7 +14,7 @@ import (
 	"promoter/internal/updater/span"
 )
 
-// Hold is a configured value with which users keep promoter from writing a file.
+// Hold is a configured key with which users keep promoter from writing a file while it has the value.
 type Hold struct {
 	Key   string // YAML path
 	Value string
@@ -39,18 +40,18 @@ func (u *Updater) holds(file string) []Hold {
 	return u.options.Holds(file)
 }
 
-// findHolds returns what any document of a file has of the holds.
+// findHolds returns what the documents of a file have for the keys.
 func findHolds(file string, stream *span.Stream, holds []Hold) (found []edit.Hold) {
-	for _, h := range holds {
-		path, err := field.ParseYAMLPath(h.Key)
+	for _, key := range keysOf(holds) {
+		path, err := field.ParseYAMLPath(key)
 		if err != nil {
 			continue
 		}
 		for _, document := range stream.Documents {
 			for _, root := range document.Content {
-				if n := node.Follow(root, path); n != nil && n.Kind == yaml.ScalarNode && n.Value == h.Value {
+				if n := node.Follow(root, path); n != nil && n.Kind == yaml.ScalarNode {
 					position := span.Scalar{Stream: stream, Node: n}.Position(file)
-					found = append(found, edit.Hold{Position: position, Key: h.Key, Value: h.Value})
+					found = append(found, edit.Hold{Position: position, Key: key, Value: n.Value})
 				}
 			}
 		}
@@ -58,17 +59,39 @@ func findHolds(file string, stream *span.Stream, holds []Hold) (found []edit.Hol
 	return found
 }
 
-// findHoldLines returns the lines of a template that look like one of the holds.
-func findHoldLines(file string, stream *span.Stream, holds []Hold) (found []edit.Hold) {
+func keysOf(holds []Hold) (keys []string) {
 	for _, h := range holds {
-		line := regexp.MustCompile(`^[ \t]*(?:-[ \t]+)*["']?` + regexp.QuoteMeta(LastKey(h.Key)) + `["']?:[ \t]+["']?` +
-			regexp.QuoteMeta(h.Value) + `["']?[ \t]*(?:#.*)?$`)
+		if !slices.Contains(keys, h.Key) {
+			keys = append(keys, h.Key)
+		}
+	}
+	return keys
+}
+
+// findHoldLines returns what the lines of a template that look like one of the keys have for it. The
+// value of one that is rendered is unknown, as if the line did not exist.
+func findHoldLines(file string, stream *span.Stream, holds []Hold) (found []edit.Hold) {
+	for _, key := range keysOf(holds) {
+		line := regexp.MustCompile(`^[ \t]*(?:-[ \t]+)*["']?` + regexp.QuoteMeta(LastKey(key)) + `["']?:[ \t]+(.*)$`)
 		for number, l := range shapes.TemplateLines(stream) {
-			if line.MatchString(strings.TrimRight(l.Text, "\r")) {
-				position := edit.Position{File: file, Line: number + 1, Column: 1}
-				found = append(found, edit.Hold{Position: position, Key: h.Key, Value: h.Value})
+			match := line.FindStringSubmatch(strings.TrimRight(l.Text, "\r"))
+			if match == nil || strings.Contains(match[1], "{{") {
+				continue
 			}
+			position := edit.Position{File: file, Line: number + 1, Column: 1}
+			found = append(found, edit.Hold{Position: position, Key: key, Value: valueOfLine(match[1], key, holds)})
 		}
 	}
 	return found
+}
+
+// valueOfLine returns the configured value that a line of a template has after a key, or what it has.
+func valueOfLine(text, key string, holds []Hold) string {
+	for _, h := range holds {
+		value := regexp.MustCompile(`^["']?` + regexp.QuoteMeta(h.Value) + `["']?[ \t]*(?:#.*)?$`)
+		if h.Key == key && value.MatchString(text) {
+			return h.Value
+		}
+	}
+	return text
 }

@@ -51,7 +51,7 @@ type Options struct {
 	Workers     int   // number of files scanned in parallel; 0: number of processors
 	// Writes returns the configured locations in a file. Nil if there are none.
 	Writes func(file string) []shapes.Write
-	// Holds returns the values that keep a file from being written. Nil if there are none.
+	// Holds returns the keys whose values keep a file from being written. Nil if there are none.
 	// The literals of the follower must include the last segment of each key.
 	Holds func(file string) []Hold
 }

@@ -7,20 +7,26 @@ import (
 	"promoter/internal/strictyaml"
 )
 
-// Hold is a value with which a file keeps promoter from writing it.
+// Hold is a key with whose value files keep promoter from writing them.
 type Hold struct {
-	Key   string // path in YAML, in the grammar of the updater
-	Value string
+	strictyaml.Position
+	Key          string // path in YAML, in the grammar of the updater
+	Value        string // that stops promotions
+	AbsentPasses bool   // files without the key stop nothing
 }
 
-// rawHold is a key in the files of the environment that stops promotions while it has a value.
+// rawHold is a key in the files of the environment that stops promotions while it has a value, or is in none of them.
 type rawHold struct {
 	strictyaml.Origin
 	// The key, such as `promote_deployment` or `spec.suspend`, in the grammar of paths of `write`. See docs/writing.md#paths-of-write.
 	Key strictyaml.Located[string] `yaml:"key" required:"true"`
 	// The value that stops promotions, in quotes. Default: `"false"`.
 	Value strictyaml.Located[string] `yaml:"value"`
+	// What a promotion does if none of the files has the key: it waits, or it passes. Default: `hold`.
+	Absent strictyaml.Located[string] `yaml:"absent" values:"hold pass"`
 }
+
+const absentPasses = "pass"
 
 var holdGate = gate{
 	key: "hold",
@@ -41,7 +47,11 @@ var holdGate = gate{
 	needsPullRequest: func(*rawGates) (none strictyaml.Origin) { return none },
 	load: func(raw *rawGates, out *Gates) {
 		if raw.Hold != nil {
-			out.Hold = &Hold{Key: raw.Hold.Key.Value, Value: cmp.Or(raw.Hold.Value.Value, "false")}
+			out.Hold = &Hold{
+				Position: strictyaml.FirstSet(raw.Hold.Key.Origin, raw.Hold.Origin),
+				Key:      raw.Hold.Key.Value, Value: cmp.Or(raw.Hold.Value.Value, "false"),
+				AbsentPasses: raw.Hold.Absent.Value == absentPasses,
+			}
 		}
 	},
 }

@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -275,11 +276,13 @@ environments:
 		w.Has("prod/shop", "web:1.4")
 		w.Has("prod/other", "web:1.4")
 		w.Publish("web:1.5@" + promotiontest.DigestB)
-		if hold {
-			current := w.Targets[w.Target("prod/shop")]
-			current.Holds = []edit.Hold{{Position: edit.Position{File: "prod/shop/settings.yaml", Line: 3}, Key: "spec.suspend", Value: "true"}}
-			w.Targets[w.Target("prod/shop")] = current
+		has := func(target, value string) {
+			current := w.Targets[w.Target(target)]
+			current.Holds = []edit.Hold{{Position: edit.Position{File: target + "/settings.yaml", Line: 3}, Key: "spec.suspend", Value: value}}
+			w.Targets[w.Target(target)] = current
 		}
+		has("prod/other", "false")
+		has("prod/shop", strconv.FormatBool(hold))
 		return w
 	}
 	const held = "gate hold: prod/shop/settings.yaml:3 has spec.suspend: true"
@@ -299,6 +302,19 @@ environments:
 		w := world(t, false)
 		w.Expect("prod/shop", promotion.Proposed, "newer: web 1.4 -> 1.5")
 		if gate := promotiontest.GateNamed(t, w.Decide("prod/shop").Gates, "hold spec.suspend"); gate.State != promotion.Passed {
+			t.Errorf("%+v", gate)
+		}
+	})
+	t.Run("is in no file", func(t *testing.T) {
+		t.Parallel()
+		w := world(t, false)
+		current := w.Targets[w.Target("prod/shop")]
+		current.Holds = nil
+		w.Targets[w.Target("prod/shop")] = current
+		const why = "no file of shop in prod has spec.suspend: add the key, or set gates.hold.absent to pass"
+		w.Expect("prod/shop", promotion.Waiting, "gate hold: "+why)
+		w.Expect("prod/other", promotion.Proposed, "newer: web 1.4 -> 1.5")
+		if gate := promotiontest.GateNamed(t, w.Decide("prod/shop").Gates, "hold spec.suspend"); gate.State != promotion.Blocked || gate.Reason != why {
 			t.Errorf("%+v", gate)
 		}
 	})

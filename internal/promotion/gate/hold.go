@@ -12,8 +12,8 @@ func hasHold(gates *setting.Gates) bool { return gates.Hold != nil }
 // are about a pull request, it also keeps one from being opened.
 func holdGate(in input.Target, moves []promotion.Move, _ *promotion.Open) []promotion.Condition {
 	gate := promotion.Condition{Name: "hold " + in.Settings.Gates.Hold.Key, State: promotion.Passed}
-	if held := input.HeldFiles(in, moves); len(held) > 0 {
-		gate.State, gate.Reason = promotion.Blocked, held[0].String()
+	if why, held := input.HeldByFiles(in, moves); held {
+		gate.State, gate.Reason = promotion.Blocked, why
 	}
 	return []promotion.Condition{gate}
 }

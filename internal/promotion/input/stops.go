@@ -1,8 +1,10 @@
 package input
 
 import (
+	"fmt"
 	"slices"
 
+	"promoter/internal/config/setting"
 	"promoter/internal/edit"
 	"promoter/internal/promotion"
 )
@@ -12,8 +14,8 @@ func Stopped(in Target, moves ...promotion.Move) (promotion.Reason, bool) {
 	if refusals := stopping(in.Current.Refusals, moves); len(refusals) > 0 {
 		return promotion.RefusedBy(refusals), true
 	}
-	if held := HeldFiles(in, moves); len(held) > 0 {
-		return promotion.Reason{Rule: promotion.RuleGate, Message: "gate hold: " + held[0].String()}, true
+	if why, held := HeldByFiles(in, moves); held {
+		return promotion.Reason{Rule: promotion.RuleGate, Message: "gate hold: " + why}, true
 	}
 	return promotion.Reason{}, false
 }
@@ -27,16 +29,41 @@ func stopping(refusals []edit.Refusal, moves []promotion.Move) []edit.Refusal {
 	})
 }
 
-// HeldFiles returns the holds that stop any of the moves: if the config distinguishes
-// applications, all of the target, otherwise those of files that reference what moves.
-func HeldFiles(in Target, moves []promotion.Move) []edit.Hold {
-	if in.Config.Captures() && !in.Settings.ByComponent {
-		return in.Current.Holds
+// HeldByFiles returns how files keep any of the moves from being made by the key of gates.hold: one has
+// the value that stops promotions, or none has the key. If the config distinguishes applications by
+// their files, all files of the target count, otherwise those that reference what moves.
+func HeldByFiles(in Target, moves []promotion.Move) (why string, held bool) {
+	hold := in.Settings.Gates.Hold
+	if hold == nil {
+		return "", false
 	}
-	return slices.DeleteFunc(slices.Clone(in.Current.Holds), func(h edit.Hold) bool {
-		return !slices.ContainsFunc(in.Current.References, func(r edit.Reference) bool {
-			_, moves := promotion.MoveOf(moves, r.Component)
-			return moves && r.Position.File == h.File
-		})
-	})
+	if in.Config.Captures() && !in.Settings.ByComponent {
+		return heldBy(*hold, in.Current.Holds, "of "+in.Target.Name())
+	}
+	for _, move := range moves {
+		files := map[string]bool{}
+		for _, r := range in.Current.References {
+			if r.Component == move.Component {
+				files[r.Position.File] = true
+			}
+		}
+		elsewhere := func(h edit.Hold) bool { return !files[h.File] }
+		found := slices.DeleteFunc(slices.Clone(in.Current.Holds), elsewhere)
+		if why, held := heldBy(*hold, found, "that references "+move.Component); held && len(files) > 0 {
+			return why, true
+		}
+	}
+	return "", false
+}
+
+// heldBy judges what the files have for a key.
+func heldBy(hold setting.Hold, found []edit.Hold, files string) (why string, held bool) {
+	if len(found) == 0 && !hold.AbsentPasses {
+		return fmt.Sprintf("no file %s has %s: add the key, or set gates.hold.absent to pass", files, hold.Key), true
+	}
+	i := slices.IndexFunc(found, func(h edit.Hold) bool { return h.Value == hold.Value })
+	if i < 0 {
+		return "", false
+	}
+	return found[i].String(), true
 }

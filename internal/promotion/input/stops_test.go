@@ -11,21 +11,39 @@ import (
 )
 
 // A hold in a file stops what the file references. Where the config distinguishes applications by
-// their files, it stops the whole application.
-func TestHeldFiles(t *testing.T) {
+// their files, it stops the whole application. A key that is in none of these files stops them too,
+// unless the config allows that.
+func TestHeldByFiles(t *testing.T) {
 	t.Parallel()
-	byComponent := strings.Replace(chain, `["dev/{application}"]`, `[dev], applications: {by: component}`, 1)
-	single := promotiontest.Components + "environments: {dev: {paths: [dev]}}"
+	const gate = `, gates: {hold: {key: spec.suspend, value: "true"}}`
+	byApplication := promotiontest.Components + `environments: {dev: {paths: ["dev/{application}"]` + gate + `}}`
+	byComponent := strings.Replace(byApplication, `["dev/{application}"]`, `[dev], applications: {by: component}`, 1)
+	single := promotiontest.Components + "environments: {dev: {paths: [dev]" + gate + "}}"
+	passes := func(config string) string { return strings.Replace(config, `"true"}`, `"true", absent: pass}`, 1) }
+	const stays, goes, elsewhere = "web.yaml true", "web.yaml false", "settings.yaml false"
 	tests := []struct {
-		name, config, target, moves string
-		want                        bool
+		name, config, target, moves, has string
+		want                             string
 	}{
-		{"another component of an application", chain, "dev/shop", "worker", true},
-		{"without applications, a component of the file", single, "dev", "web", true},
-		{"without applications, one of another file", single, "dev", "worker", false},
-		{"without applications, one that no file has", single, "dev", "moving", false},
-		{"by component, a component of the file", byComponent, "dev/shop", "web", true},
-		{"by component, one of another file", byComponent, "dev/shop", "worker", false},
+		{"another component of an application", byApplication, "dev/shop", "worker", stays, "web.yaml:2 has spec.suspend: true"},
+		{"without applications, a component of the file", single, "dev", "web", stays, "web.yaml:2 has spec.suspend: true"},
+		{"without applications, one that no file has", single, "dev", "moving", stays, ""},
+		{"by component, a component of the file", byComponent, "dev/shop", "web", stays, "web.yaml:2 has spec.suspend: true"},
+
+		{"another value", byApplication, "dev/shop", "web", goes, ""},
+		{"without applications, another value", single, "dev", "web", goes, ""},
+		{"another value in a file without references", byApplication, "dev/shop", "web", elsewhere, ""},
+
+		{"no file of an application", byApplication, "dev/shop", "web", "",
+			"no file of shop in dev has spec.suspend: add the key, or set gates.hold.absent to pass"},
+		{"without applications, no file of the component", single, "dev", "worker", goes,
+			"no file that references worker has spec.suspend: add the key, or set gates.hold.absent to pass"},
+		{"by component, no file of the component", byComponent, "dev/shop", "worker", elsewhere,
+			"no file that references worker has spec.suspend: add the key, or set gates.hold.absent to pass"},
+
+		{"no file, which passes", passes(byApplication), "dev/shop", "web", "", ""},
+		{"without applications, no file of the component, which passes", passes(single), "dev", "worker", stays, ""},
+		{"the value where absent passes", passes(byApplication), "dev/shop", "worker", stays, "web.yaml:2 has spec.suspend: true"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -35,11 +53,13 @@ func TestHeldFiles(t *testing.T) {
 			current := w.Targets[target(test.target)]
 			current.References[0].Position.File = "web.yaml"
 			current.References[1].Position.File = "worker.yaml"
-			current.Holds = []edit.Hold{{Position: edit.Position{File: "web.yaml"}, Key: "spec.suspend", Value: "true"}}
+			if file, value, found := strings.Cut(test.has, " "); found {
+				current.Holds = []edit.Hold{{Position: edit.Position{File: file, Line: 2}, Key: "spec.suspend", Value: value}}
+			}
 			w.Targets[target(test.target)] = current
 			moves := []promotion.Move{{Component: test.moves, To: promotiontest.Version("1.5.0")}}
-			if held := input.HeldFiles(w.input(test.target), moves); (len(held) > 0) != test.want {
-				t.Errorf("held by %v", held)
+			if why, held := input.HeldByFiles(w.input(test.target), moves); why != test.want || held != (test.want != "") {
+				t.Errorf("held: %t, %q", held, why)
 			}
 		})
 	}

@@ -129,7 +129,7 @@ func holdFile(s *story) {
 	all := s.Store.Files(s.head(branch))
 	file := s.folderOf("prod", all) + fileOfHold(application)
 	if all[file] == goes {
-		now = stays
+		now = oneOf(s.random, stays, silent)
 	}
 	s.log("a user writes %q for %s in prod", strings.TrimSpace(now), application)
 	acceptCurrent(s)

@@ -257,7 +257,7 @@ func checkSettings(s *story, target string, commit repo.Commit, moved, after []s
 	}
 	gates := settings.Gates
 	all := s.Store.Files(parentOf(s, commit.ID))
-	held := all[s.folderOf("prod", all)+fileOfHold(s.targetOf(target).Application)] == stays
+	held := all[s.folderOf("prod", all)+fileOfHold(s.targetOf(target).Application)] != goes
 	if gates.Hold != nil && held {
 		s.t.Errorf("%s got %v, although its file holds it", target, moved)
 	}

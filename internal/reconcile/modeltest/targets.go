@@ -69,10 +69,13 @@ func (s shape) files(config string) map[string]string {
 }
 
 // fileOfHold is the file of an application in prod with which users hold it, where the config has
-// gates.hold. It says goes or stays. It is in the folder of prod.
+// gates.hold. It says goes or stays, or is silent. It is in the folder of prod.
 func fileOfHold(application string) string { return "/hold/" + application + ".yaml" }
 
 const goes, stays = "promote: \"true\"\n", "promote: \"false\"\n"
+
+// silent has no key, which holds too.
+const silent = "promotes: \"true\"\n"
 
 // referencesIn returns the references in the file of a target, to the repositories that are followed.
 func referencesIn(s *story, commit, target string) []string {

@@ -77,17 +77,19 @@ func (t tree) Targets() map[promotion.Target]promotion.Current {
 	return targets
 }
 
-// holds returns the line of a file that holds a target; at most one.
+// holds returns what a file has for the key of gates.hold of a target; at most one line.
 func (t tree) holds(target promotion.Target, path, content string) []edit.Hold {
 	hold := t.config.Settings(target.Environment, target.Application).Gates.Hold
 	if hold == nil {
 		return nil
 	}
-	line := hold.Key + ": " + strconv.Quote(hold.Value)
-	if !slices.Contains(strings.Split(content, "\n"), line) {
-		return nil
+	for line := range strings.SplitSeq(content, "\n") {
+		text, found := strings.CutPrefix(line, hold.Key+": ")
+		if value, err := strconv.Unquote(text); found && err == nil {
+			return []edit.Hold{{Position: edit.Position{File: path, Line: 1, Column: 1}, Key: hold.Key, Value: value}}
+		}
 	}
-	return []edit.Hold{{Position: edit.Position{File: path, Line: 1, Column: 1}, Key: hold.Key, Value: hold.Value}}
+	return nil
 }
 
 func (t tree) targetsOf(path string) []promotion.Target {
