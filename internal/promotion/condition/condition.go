@@ -95,7 +95,7 @@ func OfParents(in input.Target, moves []promotion.Move) []promotion.Condition {
 }
 
 // ofParent evaluates the conditions of one parent, by its index in Settings.After. If the application is absent
-// there, they apply to the environments upstream of it.
+// there, they apply to the environments upstream of it, and if there are none, nothing meets them.
 func ofParent(in input.Target, index int, moves []promotion.Move) []promotion.Condition {
 	parent := &in.Settings.After[index]
 	configured := configuredConditions(parent)
@@ -109,7 +109,11 @@ func ofParent(in input.Target, index int, moves []promotion.Move) []promotion.Co
 			}
 		}
 	} else {
-		for _, source := range in.Behind(index) {
+		sources := in.Behind(index)
+		if len(sources) == 0 {
+			conditions = nowhere(in, parent, configured, moves)
+		}
+		for _, source := range sources {
 			conditions = inSource(conditions, configured, in, parent, source, input.PeriodOf(in, source, moves), moves)
 		}
 	}
@@ -117,6 +121,24 @@ func ofParent(in input.Target, index int, moves []promotion.Move) []promotion.Co
 		if pc.ofVersions != nil {
 			c := promotion.Condition{Name: parent.Environment + " " + pc.name, Value: pc.value}
 			pc.ofVersions(in.For(pc.row), parent, moves, &c)
+			input.Bypass(in, &c, cmp.Or(pc.key, pc.name), moves)
+			conditions = append(conditions, c)
+		}
+	}
+	return conditions
+}
+
+// nowhere returns the conditions of a parent that has no files of the application, nor has any environment
+// upstream of it: nothing can meet them.
+func nowhere(in input.Target, parent *setting.Parent, configured []parentCondition, moves []promotion.Move) []promotion.Condition {
+	var conditions []promotion.Condition
+	for _, pc := range configured {
+		if pc.inSource != nil {
+			c := promotion.Condition{
+				Name: parent.Environment + " " + pc.name, Value: pc.value, State: promotion.Pending,
+				Reason: in.Target.Application + " has no files there, nor in an environment upstream of it: " +
+					"add them, or override after for the application",
+			}
 			input.Bypass(in, &c, cmp.Or(pc.key, pc.name), moves)
 			conditions = append(conditions, c)
 		}

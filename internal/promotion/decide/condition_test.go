@@ -66,6 +66,22 @@ func TestPlan_noDifferenceWithForge(t *testing.T) {
 		w.Expect("staging/shop", promotion.Absent, "shop has no files in staging")
 		w.Expect("prod/shop", promotion.Waiting, "staging soak (in dev): present since 2026-11-18T10:00:00Z")
 	})
+	t.Run("absent in a parent that follows no other, and its conditions do not pass", func(t *testing.T) {
+		t.Parallel()
+		const after = "after: {dev: {}, perf: {checks: [load, smoke]}}"
+		text := strings.Replace(decidetest.Soaking, "after: [staging]", after, 1) + "  perf: {paths: [\"perf/{application}\"]}\n"
+		world := func(text string) *decidetest.Scenario {
+			w := decidetest.New(t, text)
+			w.Stands("dev/shop", promotiontest.Ago(9*time.Hour), "web:1.5.0@"+promotiontest.Digest("5"))
+			w.Stands("prod/shop", promotiontest.Ago(9*time.Hour), "web:1.4.0@"+promotiontest.Digest("4"))
+			return w
+		}
+		world(text).Expect("prod/shop", promotion.Waiting, "perf check load: shop has no files there, nor in an environment upstream of it: "+
+			"add them, or override after for the application")
+		world(strings.Replace(text, "{checks: [load, smoke]}", "{}", 1)).Expect("prod/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
+		overridden := text + "applications: {shop: {environments: {prod: {after: {perf: {checks: []}}}}}}\n"
+		world(overridden).Expect("prod/shop", promotion.Proposed, "dev has: web 1.4.0 -> 1.5.0")
+	})
 	t.Run("no reference keeps the next one waiting", func(t *testing.T) {
 		t.Parallel()
 		w := decidetest.New(t, decidetest.Soaking)
