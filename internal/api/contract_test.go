@@ -199,7 +199,7 @@ func fill(t *testing.T, db *database.DB, stored *store.Store) {
 			Detail: store.TargetDetail{
 				Conditions: []promotion.Condition{{Name: "dev soak", State: promotion.Passed, Value: "1h", Until: &at}},
 				Gates:      []promotion.Condition{{Name: "approvals", State: promotion.Pending, Reason: "1 is missing", Value: "1 of 2"}},
-				Notes:      []string{"a note"}, Left: []string{"worker 1 -> 2: refused"}, Propose: "automatic", Land: "pr",
+				Title:      "Production", Notes: []string{"a note"}, Left: []string{"worker 1 -> 2: refused"}, Propose: "automatic", Land: "pr",
 				Hold:    &store.TargetHold{Kind: store.HoldHold, By: "github.com/alice", At: at, Reason: "wait", Until: at, Scope: "prod/web", Applies: "held as web in prod; renamed to web in production"},
 				Request: &store.TargetRequest{By: "github.com/alice", At: at, Reason: "now"}, Opened: at, ApprovedBy: []string{"bob"},
 				Sources: []store.SourceChange{{

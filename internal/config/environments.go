@@ -34,7 +34,8 @@ type Environment struct {
 // rawEnvironment is an environment: files in Git that versions are promoted to.
 type rawEnvironment struct {
 	setting.RawOverride
-	// Display name. Default: the name.
+	// Display name, in titles of pull requests and on pages. Commands, URLs, and the placeholder `{environment}` have the name.
+	// Default: the name.
 	Title strictyaml.Located[string] `yaml:"title"`
 	// Branch that has the files, and none that begins with `promoter/`. Set it in all environments or in none. Default: the default branch.
 	Branch strictyaml.Located[string] `yaml:"branch"`

@@ -38,8 +38,14 @@ func TestTitle(t *testing.T) {
 	for i := range failed.Decisions {
 		failed.Decisions[i].Reason.Rule = promotion.RuleOnFailure
 	}
+	named := shop("", aMove("web", "1.4.1", "1.4.2"))
+	named.Environment.Title = "Staging\nfor @acme/sre"
+	filled := shop("{environment}: {version}", aMove("web", "1.4.1", "1.4.2"))
+	filled.Environment.Title = "Staging"
 	for want, page := range map[string]pullrequest.Page{
-		"Promote shop to staging: web 1.4.2":                        shop("", aMove("web", "1.4.1", "1.4.2")),
+		"Promote shop to staging: web 1.4.2":                     shop("", aMove("web", "1.4.1", "1.4.2")),
+		"Promote shop to Staging for @\u200bacme/sre: web 1.4.2": named,
+		"staging: 1.4.2": filled,
 		"Promote shop to staging: a 2, b 3, c 4 and 1 more":         shop("", many...),
 		"Promote shop to staging":                                   shop(""),
 		"Roll back shop in staging: web 1.4.1":                      rollback,

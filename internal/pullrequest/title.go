@@ -48,7 +48,7 @@ func defaultTitle(p Page) string {
 		if !slices.ContainsFunc(p.Decisions, func(d promotion.Decision) bool { return !d.IsRollback() }) {
 			format = "Roll back %d applications in %s: %s"
 		}
-		return fmt.Sprintf(format, len(p.Decisions), p.Environment.Name, firstOf(p.applications()))
+		return fmt.Sprintf(format, len(p.Decisions), p.environment(), firstOf(p.applications()))
 	}
 	what := "everything"
 	for _, application := range p.applications() {
@@ -56,12 +56,12 @@ func defaultTitle(p Page) string {
 			what = application
 		}
 	}
-	title := "Promote " + what + " to " + p.Environment.Name
+	title := "Promote " + what + " to " + p.environment()
 	if p.isRollback() {
-		title = "Roll back " + what + " in " + p.Environment.Name
+		title = "Roll back " + what + " in " + p.environment()
 	}
 	if rewrites {
-		title = "Rewrite " + what + " in " + p.Environment.Name
+		title = "Rewrite " + what + " in " + p.environment()
 	}
 	var versions []string
 	for _, m := range p.Moves() {
@@ -79,6 +79,11 @@ func defaultTitle(p Page) string {
 		return title
 	}
 	return title + ": " + firstOf(versions)
+}
+
+// environment returns the display name of the environment, which is in one line and mentions no user.
+func (p Page) environment() string {
+	return cmp.Or(escape(strings.TrimSpace(p.Environment.Title), maxName), p.Environment.Name)
 }
 
 // rewritesOnly reports whether the page only writes versions in another form.

@@ -20,6 +20,7 @@ type TargetDetail struct {
 	Gates      []promotion.Condition `json:"gates,omitempty"`
 	Notes      []string              `json:"notes,omitempty"` // such as the hold in effect
 	Left       []string              `json:"left,omitempty"`  // components that stay behind, with the reason
+	Title      string                `json:"title,omitempty"` // display name of the environment, if it has one
 	Propose    string                `json:"propose"`         // as the config says
 	Land       string                `json:"land"`
 	Health     *TargetHealth         `json:"health,omitempty"` // nil: it is not monitored, or not known

@@ -24,7 +24,8 @@ type Application struct {
 // Target is one environment of an application. Unknown fields are omitted.
 type Target struct {
 	Environment string      `json:"environment"`
-	After       []string    `json:"after"` // the parent environments
+	Title       string      `json:"title,omitempty"` // display name of the environment
+	After       []string    `json:"after"`           // the parent environments
 	Branch      string      `json:"branch"`
 	Paths       []string    `json:"paths,omitempty"`
 	Propose     string      `json:"propose"`
@@ -101,7 +102,7 @@ func (v *View) Application(ctx context.Context, p access.Principal, repository, 
 func targetOf(t store.Target, landed store.Landed) Target {
 	detail := t.Detail
 	one := Target{
-		Environment: t.Environment, After: append([]string{}, t.After...), Branch: t.Branch, Paths: t.Paths,
+		Environment: t.Environment, Title: detail.Title, After: append([]string{}, t.After...), Branch: t.Branch, Paths: t.Paths,
 		Propose: detail.Propose, Land: detail.Land,
 		Status: statusOf(t.Row()), State: t.State, Since: t.Since, Reason: ReasonOf(t.Rule, t.Message, t.Until),
 		Components: []Component{}, Notes: detail.Notes, Left: detail.Left, Sources: detail.Sources,

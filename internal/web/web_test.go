@@ -224,7 +224,7 @@ func (w *world) seed() {
 			Gates: []promotion.Condition{{Name: "review", State: promotion.Pending, Value: "1 of 2", Reason: "needs one more approval", Forge: true}},
 		}},
 		{Environment: "prod-eu", Application: "cart", After: []string{"staging"}, State: "waiting", Rule: "held", Message: "held by ana: the summer sale", Current: versions("cart:1.5.1"), Wanted: versions("cart:1.5.2"), Detail: store.TargetDetail{
-			Propose: "auto", Land: "review", Hold: &store.TargetHold{Kind: store.HoldHold, By: "ana", At: noon.Add(-48 * time.Hour), Reason: "the summer sale", Scope: "prod-eu/cart"},
+			Title: "Production (Europe)", Propose: "auto", Land: "review", Hold: &store.TargetHold{Kind: store.HoldHold, By: "ana", At: noon.Add(-48 * time.Hour), Reason: "the summer sale", Scope: "prod-eu/cart"},
 		}},
 		{Environment: "prod-us", Application: "cart", After: []string{"staging"}, State: "rejected", Rule: "rejected", Message: "ben rejected 1.5.2", Current: versions("cart:1.5.1"), Wanted: versions("cart:1.5.2"), Detail: modes},
 	},

@@ -21,7 +21,7 @@ func detailOf(
 	report outcome.Report, d promotion.Decision, settings config.Environment, decisions state.State, now time.Time,
 ) store.TargetDetail {
 	detail := store.TargetDetail{
-		Conditions: d.Conditions, Gates: d.Gates, Propose: string(settings.Propose), Land: string(settings.Land),
+		Title: settings.Title, Conditions: d.Conditions, Gates: d.Gates, Propose: string(settings.Propose), Land: string(settings.Land),
 		Health: healthOf(report, d), Hold: holdOf(d.Target, decisions, now), ApprovedBy: d.ApprovedBy,
 	}
 	for _, note := range d.Notes {
