@@ -21,6 +21,7 @@ type branch struct {
 	commit       *object.Tree // of origin's branch, if not on disk
 	unavailable  string       // why the branch cannot be read; empty: it can
 	tree         *scan.Tree
+	paths        []string // of the files that were scanned
 }
 
 // branches groups the environments by branch, in their order.

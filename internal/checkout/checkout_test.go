@@ -12,6 +12,7 @@ import (
 	"promoter/internal/config"
 	"promoter/internal/fault"
 	"promoter/internal/image"
+	"promoter/internal/unused"
 )
 
 func TestOpenCheckout_wrongInput(t *testing.T) {
@@ -142,7 +143,7 @@ func TestValidate(t *testing.T) {
 
 // Only what is certain is a warning: a refused file may have the reference, and a folder
 // that is no checkout may have only a part of the files.
-func TestUnmatched(t *testing.T) {
+func TestKnown(t *testing.T) {
 	t.Parallel()
 	const other = "image: quay.io/acme/other:1\n"
 	for name, test := range map[string]struct {
@@ -162,7 +163,8 @@ func TestUnmatched(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			problems, err := checkout.Unmatched(t.Context(), w.dir, loaded)
+			known, err := checkout.Known(t.Context(), w.dir, loaded)
+			problems := unused.Find(unused.Facts{Repositories: []unused.Repository{known}})
 			if err != nil || len(problems) > 1 || problems.String() == "" != (test.want == "") || !strings.Contains(problems.String(), test.want) {
 				t.Errorf("%v, %v", problems, err)
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"promoter/internal/config"
 	"promoter/internal/drift"
 	"promoter/internal/edit"
 	"promoter/internal/explain"
@@ -16,6 +17,7 @@ import (
 	"promoter/internal/scan"
 	"promoter/internal/state"
 	"promoter/internal/strictyaml"
+	"promoter/internal/unused"
 )
 
 // Options configure a plan.
@@ -44,6 +46,9 @@ type Preview struct {
 	Unused  []image.Repository // of explicit versions, that no file refers to
 	// NoFiles are the globs of Options.Paths that match no file.
 	NoFiles []string
+	// Warnings are about what the config file names and that matches nothing. They are known only where all
+	// environments are planned with all files.
+	Warnings config.Problems
 	// Decisions is set if the clone has user decisions. They have no effect on
 	// environments that the user named.
 	Decisions bool
@@ -121,7 +126,7 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 		request := scan.Request{
 			Config: c.config, Environments: b.environments, Explicit: c.explicit, Filter: filter, MaxFileSize: options.MaxFileSize,
 		}
-		b.tree, err = scan.Files(ctx, request, unmatched.watch(b.files(ctx, c.dir)))
+		b.tree, err = scan.Files(ctx, request, unmatched.watch(b.watch(b.files(ctx, c.dir))))
 		if err != nil {
 			return nil, err
 		}
@@ -156,8 +161,11 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 	}
 	decided = c.endOverruled(decided, observation.Targets, branchOf)
 	decided = c.decidedAbout(observation, branchOf, len(options.Paths) > 0, decided, options.Now())
-	preview := &Preview{Unused: unused(options.Explicit, observation.Targets), Decisions: len(decided.Targets()) > 0}
+	preview := &Preview{Unused: unusedVersions(options.Explicit, observation.Targets), Decisions: len(decided.Targets()) > 0}
 	preview.NoFiles = slices.Sorted(maps.Keys(unmatched))
+	if len(c.explicit) == 0 && len(options.Paths) == 0 && len(options.Environments) == 0 && isRoot(c.dir) { // everything was read
+		preview.Warnings = unused.Find(unused.Facts{Now: options.Now(), Repositories: []unused.Repository{c.known(ctx, branches)}})
+	}
 	now := options.Now()
 	for learned := true; learned; learned = learnRefusals(observation, preview.Targets) {
 		preview.Targets, err = c.preview(ctx, observation, decided, now, named, branchOf)
@@ -296,8 +304,8 @@ func mirrored(targets map[promotion.Target]promotion.Current) map[image.Reposito
 	return followed
 }
 
-// unused returns the repositories of explicit versions that no file refers to.
-func unused(explicit image.ExplicitVersions, targets map[promotion.Target]promotion.Current) []image.Repository {
+// unusedVersions returns the repositories of explicit versions that no file refers to.
+func unusedVersions(explicit image.ExplicitVersions, targets map[promotion.Target]promotion.Current) []image.Repository {
 	used := make(map[image.Repository]bool, len(explicit))
 	for _, current := range targets {
 		for _, reference := range current.References {

@@ -2,129 +2,89 @@ package checkout
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"maps"
-	"path"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
 	"promoter/internal/scan"
-	"promoter/internal/strictyaml"
+	"promoter/internal/unused"
 	"promoter/internal/updater"
 )
 
-// Unmatched warns about paths and components of a config that match nothing in the files
-// of a checkout, which is mostly a typing mistake. There are no warnings about branches that
-// cannot be read, nor in a folder that is not the root of a Git repository.
-func Unmatched(ctx context.Context, dir string, loaded *config.Config) (problems config.Problems, err error) {
-	if absolute, err := filepath.Abs(dir); err != nil || RepositoryRoot(dir) != absolute {
-		return nil, nil //nolint:nilerr // nothing to compare with
+// Known returns what the files of a checkout have of what a config names. Files are not known in a folder that is
+// not the root of a Git repository, nor those of branches that cannot be read.
+func Known(ctx context.Context, dir string, loaded *config.Config) (unused.Repository, error) {
+	if !isRoot(dir) {
+		return unused.Repository{Config: loaded}, nil
 	}
 	c, err := openLoaded(dir, loaded, nil)
 	if err != nil {
-		return nil, err
+		return unused.Repository{}, err
 	}
 	branches, err := c.branches(loaded.Order())
 	if err != nil {
-		return nil, err
+		return unused.Repository{}, err
 	}
-	var references []edit.Reference
-	certain := true // that all references are known
 	for _, b := range branches {
-		if b.unavailable != "" {
-			certain = false
-			continue
-		}
-		var files []string
-		recorded := func(yield func(updater.File, error) bool) {
-			for file, err := range b.files(ctx, dir) {
-				if err == nil && file.Path != config.FileName {
-					files = append(files, file.Path)
-				}
-				if !yield(file, err) {
-					return
-				}
+		if b.unavailable == "" {
+			request := scan.Request{Config: loaded, Environments: b.environments}
+			if b.tree, err = scan.Files(ctx, request, b.watch(b.files(ctx, dir))); err != nil {
+				return unused.Repository{}, err
 			}
 		}
-		tree, err := scan.Files(ctx, scan.Request{Config: loaded, Environments: b.environments}, recorded)
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range b.environments {
-			environment, _ := loaded.Environment(name)
-			problems = append(problems, unmatchedPaths(environment, files)...)
-		}
-		for _, current := range tree.Targets {
-			references = append(references, current.References...)
-			certain = certain && len(current.Refusals) == 0
-		}
 	}
-	if !certain {
-		return problems, nil
-	}
-	unused := slices.DeleteFunc(slices.Clone(loaded.Components), func(c config.Component) bool {
-		return slices.ContainsFunc(references, func(r edit.Reference) bool {
-			return r.Component == c.Name || c.Pattern.Match(r.Repository)
-		})
-	})
-	if len(unused) == 0 {
-		return problems, nil
-	}
-	var all []edit.Reference
+	return c.known(ctx, branches), nil
+}
+
+// isRoot reports whether a folder has all files of a branch.
+func isRoot(dir string) bool {
+	absolute, err := filepath.Abs(dir)
+	return err == nil && RepositoryRoot(dir) == absolute
+}
+
+// known returns what the branches have that were scanned.
+func (c *Checkout) known(ctx context.Context, branches []*branch) unused.Repository {
+	found := unused.Repository{Config: c.config, Branches: []unused.Branch{}, Certain: true}
 	for _, b := range branches {
-		found, _, err := scan.All(ctx, b.files(ctx, dir), 0)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
-	}
-	for _, component := range unused {
-		problems = append(problems, warning(component.Position, unusedHint(component, all),
-			"no file of an environment references %s, which %s follows", component.Pattern, component.Name))
-	}
-	return problems, nil
-}
-
-func unmatchedPaths(environment *config.Environment, files []string) (problems config.Problems) {
-	for _, text := range environment.Paths {
-		paths, err := config.ParsePaths([]string{strings.ReplaceAll(text, "{application}", "*")})
-		if err == nil && !slices.ContainsFunc(files, paths.Match) {
-			problems = append(problems, warning(environment.Position, "paths begin at the root of the repository",
-				"no file matches the path %q of %s", text, environment.Name))
-		}
-	}
-	return problems
-}
-
-// unusedHint names the reference that a component may mean.
-func unusedHint(component config.Component, all []edit.Reference) string {
-	var names []string
-	for _, r := range all {
-		if r.Repository.IsZero() { // a file that holds only a tag
+		if b.unavailable != "" {
+			found.Certain = false
 			continue
 		}
-		if component.Pattern.Match(r.Repository) {
-			return r.Position.File + " references it: add that file to the paths of an environment"
+		found.Branches = append(found.Branches, unused.Branch{Environments: b.environments, Files: b.paths, Targets: b.tree.Targets})
+		for _, current := range b.tree.Targets {
+			found.Certain = found.Certain && len(current.Refusals) == 0
 		}
-		names = append(names, r.Repository.String())
 	}
-	wanted := component.Pattern.String()
-	same := slices.IndexFunc(names, func(name string) bool { return path.Base(name) == path.Base(wanted) })
-	if same >= 0 {
-		return "did you mean " + names[same] + "?"
+	found.Everything = func() (all []edit.Reference) {
+		for _, b := range branches {
+			if b.unavailable == "" {
+				references, _, err := scan.All(ctx, b.files(ctx, c.dir), 0)
+				if err != nil { // only a hint is lost
+					return nil
+				}
+				all = append(all, references...)
+			}
+		}
+		return all
 	}
-	if near := strictyaml.Nearest(wanted, names); near != "" {
-		return "did you mean " + near + "?"
-	}
-	return "correct the name, or remove the component"
+	return found
 }
 
-func warning(at strictyaml.Position, hint, format string, args ...any) config.Problem {
-	return config.Problem{Severity: config.SeverityWarning, Position: at, Message: fmt.Sprintf(format, args...), Hint: hint}
+// watch yields the files of the branch, and keeps their paths.
+func (b *branch) watch(files iter.Seq2[updater.File, error]) iter.Seq2[updater.File, error] {
+	return func(yield func(updater.File, error) bool) {
+		b.paths = nil
+		for file, err := range files {
+			if err == nil && file.Path != config.FileName {
+				b.paths = append(b.paths, file.Path)
+			}
+			if !yield(file, err) {
+				return
+			}
+		}
+	}
 }
 
 // unmatchedGlobs are the globs of --path that matched no file yet.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"slices"
 
 	"promoter/internal/config/setting"
@@ -114,10 +115,20 @@ func (e Environment) Destinations() map[string][]string {
 
 // NotifyDestinations returns the destinations that the file names, sorted.
 func (c *Config) NotifyDestinations() []string {
-	var names []string
+	return slices.Sorted(maps.Keys(c.notified()))
+}
+
+// NotifyPosition returns where the file names a destination.
+func (c *Config) NotifyPosition(destination string) Position { return c.notified()[destination] }
+
+// notified returns the destinations that the file names, and where each is first.
+func (c *Config) notified() map[string]Position {
+	names := map[string]Position{}
 	add := func(list strictyaml.Sections[*setting.RawNotification]) {
 		for _, raw := range list.Items {
-			names = append(names, raw.To.Value)
+			if at, known := names[raw.To.Value]; !known || raw.To.Line < at.Line {
+				names[raw.To.Value] = raw.To.Position
+			}
 		}
 	}
 	for _, settings := range c.settings { // with those at the top
@@ -129,8 +140,7 @@ func (c *Config) NotifyDestinations() []string {
 			add(over.Notify)
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return names
 }
 
 // HoldKeys returns the keys with which files stop promotions.

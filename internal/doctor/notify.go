@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"promoter/internal/api"
-	"promoter/internal/config"
 	serverconfig "promoter/internal/config/server"
 	"promoter/internal/connect"
 	"promoter/internal/fault"
@@ -57,16 +56,6 @@ func testMessage(s *serverfile.Server) notify.Message {
 			ID: "test-" + now.UTC().Format("20060102150405"), State: notify.Proposed, At: now, Rule: "test",
 			Reason: "a user tries this destination with promoter doctor",
 		}},
-	}
-}
-
-// checkNotify checks that a repository may use the destinations that its config names.
-func checkNotify(s *serverfile.Server, r *connect.Repository, loaded *config.Config, subject string, f *findings) {
-	for _, name := range loaded.NotifyDestinations() {
-		if !s.MayNotify(name, r.Matches) {
-			f.warn(subject, "add the destination, or the repository to its repositories, or correct notify",
-				"there is no destination %q that this repository may use", name)
-		}
 	}
 }
 

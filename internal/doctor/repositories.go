@@ -18,6 +18,7 @@ import (
 	"promoter/internal/promotion"
 	"promoter/internal/scm"
 	"promoter/internal/state"
+	"promoter/internal/unused"
 	"promoter/internal/workspace"
 )
 
@@ -30,15 +31,36 @@ func checkRepositories(ctx context.Context, session *connect.Session, f *finding
 		f.warn("repositories", "add repositories, or install the App on some", "there are none to work on")
 	}
 	queried := &queries{seen: map[string]bool{}}
+	var mutex sync.Mutex
+	facts := unused.Facts{Now: session.Server.Now(), Server: session.Server.File, Complete: len(session.Notes) == 0}
 	session.Each(func(r *connect.Repository) {
-		if loaded := checkRepository(ctx, session, r, f); loaded != nil {
+		loaded := checkRepository(ctx, session, r, f)
+		if loaded != nil {
 			checkRegistries(ctx, session, r, loaded, queried, f)
 		}
+		mutex.Lock()
+		defer mutex.Unlock()
+		facts.Complete = facts.Complete && loaded != nil
+		facts.Repositories = append(facts.Repositories, unused.Repository{Config: loaded, Matches: r.Matches})
+		facts.Names = append(facts.Names, r.Matches)
 	})
+	checkUnused(facts, f)
 	for _, entry := range session.Server.File.Registries {
 		if entry.HasCredentials() && queried.first(entry.Host) {
 			f.warn("registry "+entry.Host, "check usableBy, or take the entry out",
 				"no repository that was checked follows an image there: its credential was not tried")
+		}
+	}
+}
+
+// checkUnused warns about what the server file names and no repository uses, if all repositories can be worked on.
+func checkUnused(facts unused.Facts, f *findings) {
+	if !facts.Complete || len(facts.Repositories) == 0 {
+		return
+	}
+	for _, one := range unused.Find(facts) {
+		if one.File == facts.Server.File {
+			f.warn("server file", one.Hint, "line %d: %s", one.Line, one.Message)
 		}
 	}
 }
@@ -93,7 +115,6 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 		f.ok(subject, "opens, may be pushed to, and has a valid config")
 	}
 	checkSources(ctx, session, r, loaded, subject, f)
-	checkHealth(session.Server.File, r, loaded, subject, f)
 	for _, one := range gone {
 		f.warn(subject, one.Fix(), "%s", one)
 	}
@@ -104,7 +125,12 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 	for _, writer := range writers {
 		f.warn(subject, writer.Hint, "%s", writer.Message)
 	}
-	checkNotify(session.Server, r, loaded, subject, f)
+	facts := unused.Facts{
+		Now: session.Server.Now(), Server: session.Server.File, Repositories: []unused.Repository{{Config: loaded, Matches: r.Matches}},
+	}
+	for _, one := range unused.Find(facts) {
+		f.warn(subject, one.Hint, "%s", one.Message)
+	}
 	for _, unknown := range rules.UnknownEnvironments(session.Server.File, loaded, r.Matches) {
 		f.warn(subject, unknown.Hint, "%s", unknown.Message)
 	}

@@ -117,6 +117,7 @@ var table = map[string]position{
 	"internal/comments": {layer: 11},
 	"internal/api":      {layer: 8},
 	"internal/notify":   {layer: 6},
+	"internal/unused":   {layer: 6},
 	"internal/updater":  {layer: 6},
 	"internal/webhook":  {layer: 6},
 

@@ -20,6 +20,13 @@ func (c Current) RewritesForm() bool {
 	return slices.ContainsFunc(c.References, func(r edit.Reference) bool { return r.Form != edit.Form{} })
 }
 
+// HoldsOf returns what the files that reference a component have for the key of gates.hold.
+func (c Current) HoldsOf(component string) []edit.Hold {
+	return slices.DeleteFunc(slices.Clone(c.Holds), func(h edit.Hold) bool {
+		return !slices.ContainsFunc(c.References, func(r edit.Reference) bool { return r.Component == component && r.Position.File == h.File })
+	})
+}
+
 // Available is the version of a component that a registry has, or a user named.
 type Available struct {
 	Version  image.Version

@@ -25,6 +25,7 @@ import (
 	"promoter/internal/outbound"
 	"promoter/internal/scm/github"
 	"promoter/internal/secret"
+	"promoter/internal/unused"
 )
 
 // ServerFile is the name of the server file in the working directory.
@@ -157,16 +158,35 @@ func HasFile(options Options) bool {
 	return found || err != nil
 }
 
-// Validate checks a server file, and whether its rules know the environments of a config,
-// unless that is nil. Which repository the config is of is not known, so entries for any
+// Validate checks a server file, whether its rules know the environments of the configs, and what it names or they
+// name and that matches nothing. Which repository a config is of is not known, so entries for any
 // count. Problems are not an error: they are the result.
-func Validate(file string, env func(string) (string, bool), repository *config.Config) (config.Problems, error) {
+func Validate(file string, env func(string) (string, bool), facts unused.Facts) (config.Problems, error) {
 	loaded, problems, err := read(file, env)
-	if err == nil && loaded != nil && repository != nil {
-		problems = append(problems, rules.UnknownEnvironments(loaded, repository, func([]string) bool { return true })...)
-		problems = append(problems, rules.UnseenSources(loaded, repository)...)
+	if err == nil && loaded != nil {
+		for _, r := range facts.Repositories {
+			problems = append(problems, rules.UnknownEnvironments(loaded, r.Config, func([]string) bool { return true })...)
+			problems = append(problems, rules.UnseenSources(loaded, r.Config)...)
+		}
+		facts.Server, facts.Names = loaded, matchersOf(loaded)
+		facts.Complete = len(facts.Repositories) == 1 && len(facts.Names) == 1
 	}
-	return problems, err
+	return append(problems, unused.Find(facts)...), err
+}
+
+// matchersOf returns the repositories that a server file lists; nil if an App may be installed on others.
+func matchersOf(file *serverconfig.Config) (all []unused.Matcher) {
+	if slices.ContainsFunc(file.Forges, func(f serverconfig.Forge) bool { return f.App != nil }) {
+		return nil
+	}
+	for _, r := range file.Repositories {
+		i := slices.IndexFunc(file.Forges, func(f serverconfig.Forge) bool { return f.Name == r.Forge })
+		if i >= 0 {
+			forge := file.Forges[i]
+			all = append(all, rules.Listed(forge, r).MatchesAny)
+		}
+	}
+	return all
 }
 
 // findFile selects the server file: a flag wins over the environment, and that over the

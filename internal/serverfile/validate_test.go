@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"promoter/internal/serverfile"
+	"promoter/internal/unused"
 )
 
 func TestValidate(t *testing.T) {
@@ -16,11 +17,11 @@ func TestValidate(t *testing.T) {
 	if err := os.WriteFile(server, []byte("nonsense: 1\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	problems, err := serverfile.Validate(server, os.LookupEnv, nil)
+	problems, err := serverfile.Validate(server, os.LookupEnv, unused.Facts{})
 	if err != nil || len(problems.Errors()) == 0 || problems[0].File != server {
 		t.Errorf("%v, %v", problems, err)
 	}
-	_, err = serverfile.Validate(server+"-gone", os.LookupEnv, nil)
+	_, err = serverfile.Validate(server+"-gone", os.LookupEnv, unused.Facts{})
 	if !errors.Is(err, os.ErrNotExist) || !strings.HasPrefix(err.Error(), "read the server file: ") {
 		t.Errorf("error: %v", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"promoter/internal/cli/render"
 	"promoter/internal/config"
 	"promoter/internal/serverfile"
+	"promoter/internal/unused"
 )
 
 // NewValidate returns the command validate.
@@ -24,10 +25,13 @@ func NewValidate(system console.System) *cobra.Command {
 		Short: "Validate the config file",
 		Long: `validate checks .promoter.yaml, and with --server also the server file. Without a .promoter.yaml
 and without --dir, it checks the server file alone. It prints each problem with its file, line, and
-column, and how to fix it. It warns of paths that match no file of the checkout, of components that
-no file references, of other tools that update the same images, of environments that no limit
-or permission of the server file knows, if others are named there, and of user decisions that the
-clone has about environments or applications that are gone.
+column, and how to fix it. It warns of what matches nothing: paths, excludes, components, applications,
+and the key of gates.hold in the files of the checkout; windows that have ended; receivers and
+destinations of the server file. Of a server file that lists one repository, it also warns of
+globs, receivers, and destinations that nothing uses. It also warns of other tools that update the
+same images, of environments that no limit or permission of the server file knows, if others are
+named there, and of user decisions that the clone has about environments or applications that are
+gone.
 
 Exit codes: 0 no errors (there may be warnings); 1 errors.`,
 		Example: `  promoter validate
@@ -67,25 +71,27 @@ func validate(ctx context.Context, dir string, withConfig bool, server string, s
 			return nil, err
 		}
 	}
+	facts := unused.Facts{Now: time.Now()}
 	if withConfig && problems.Err() == nil {
-		unmatched, err := checkout.Unmatched(ctx, dir, loaded)
+		known, err := checkout.Known(ctx, dir, loaded)
 		if err != nil {
 			return nil, err
 		}
+		facts.Repositories = append(facts.Repositories, known)
 		writers, err := checkout.OtherWriters(ctx, dir, loaded)
 		if err != nil {
 			return nil, err
 		}
-		gone, err := checkout.GoneDecisions(ctx, dir, loaded, time.Now())
+		gone, err := checkout.GoneDecisions(ctx, dir, loaded, facts.Now)
 		if err != nil {
 			return nil, err
 		}
-		problems = slices.Concat(problems, unmatched, writers, gone)
+		problems = slices.Concat(problems, writers, gone)
 	}
 	if server == "" {
-		return problems, nil
+		return append(problems, unused.Find(facts)...), nil
 	}
-	more, err := serverfile.Validate(server, system.Env, loaded)
+	more, err := serverfile.Validate(server, system.Env, facts)
 	return append(problems, more...), err
 }
 

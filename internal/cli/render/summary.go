@@ -35,6 +35,7 @@ const maxStopped = 5
 
 // PrintCheckoutWarnings prints what a checkout cannot know, and what user decisions stop.
 func PrintCheckoutWarnings(w io.Writer, preview *checkout.Preview) {
+	_ = Write(w, ProblemLines(preview.Warnings)) // as other messages
 	var waiting, ignored, stopped int
 	var reasons []string // of user decisions that are ignored
 	for i := range preview.Targets {

@@ -31,6 +31,14 @@ func NameOf(info scm.Info) Name {
 	return Name{Text: strings.ToLower(parsed.Host) + "/" + strings.TrimSuffix(strings.Trim(parsed.Path, "/"), ".git")}
 }
 
+// Listed returns the name of a repository that the server file lists.
+func Listed(forge serverconfig.Forge, r serverconfig.Repository) Name {
+	if forge.Kind == serverconfig.ForgeGit {
+		return NameOf(scm.Info{CloneURL: forge.URL + "/" + r.Name})
+	}
+	return NameOf(scm.Info{URL: forge.URL, Name: r.Name})
+}
+
 // matches reports whether a pattern of the server file matches the name.
 func (n Name) matches(pattern string) bool {
 	if n.Fold {

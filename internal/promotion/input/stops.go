@@ -41,15 +41,9 @@ func HeldByFiles(in Target, moves []promotion.Move) (why string, held bool) {
 		return heldBy(*hold, in.Current.Holds, "of "+in.Target.Name())
 	}
 	for _, move := range moves {
-		files := map[string]bool{}
-		for _, r := range in.Current.References {
-			if r.Component == move.Component {
-				files[r.Position.File] = true
-			}
-		}
-		elsewhere := func(h edit.Hold) bool { return !files[h.File] }
-		found := slices.DeleteFunc(slices.Clone(in.Current.Holds), elsewhere)
-		if why, held := heldBy(*hold, found, "that references "+move.Component); held && len(files) > 0 {
+		referenced := slices.ContainsFunc(in.Current.References, func(r edit.Reference) bool { return r.Component == move.Component })
+		why, held := heldBy(*hold, in.Current.HoldsOf(move.Component), "that references "+move.Component)
+		if held && referenced {
 			return why, true
 		}
 	}

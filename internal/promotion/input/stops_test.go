@@ -34,12 +34,18 @@ func TestHeldByFiles(t *testing.T) {
 		{"without applications, another value", single, "dev", "web", goes, ""},
 		{"another value in a file without references", byApplication, "dev/shop", "web", elsewhere, ""},
 
-		{"no file of an application", byApplication, "dev/shop", "web", "",
-			"no file of shop in dev has spec.suspend: add the key, or set gates.hold.absent to pass"},
-		{"without applications, no file of the component", single, "dev", "worker", goes,
-			"no file that references worker has spec.suspend: add the key, or set gates.hold.absent to pass"},
-		{"by component, no file of the component", byComponent, "dev/shop", "worker", elsewhere,
-			"no file that references worker has spec.suspend: add the key, or set gates.hold.absent to pass"},
+		{
+			"no file of an application", byApplication, "dev/shop", "web", "",
+			"no file of shop in dev has spec.suspend: add the key, or set gates.hold.absent to pass",
+		},
+		{
+			"without applications, no file of the component", single, "dev", "worker", goes,
+			"no file that references worker has spec.suspend: add the key, or set gates.hold.absent to pass",
+		},
+		{
+			"by component, no file of the component", byComponent, "dev/shop", "worker", elsewhere,
+			"no file that references worker has spec.suspend: add the key, or set gates.hold.absent to pass",
+		},
 
 		{"no file, which passes", passes(byApplication), "dev/shop", "web", "", ""},
 		{"without applications, no file of the component, which passes", passes(single), "dev", "worker", stays, ""},
