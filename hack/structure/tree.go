@@ -43,7 +43,7 @@ func isSupport(folder string) bool {
 		return true
 	}
 	switch path.Base(folder) {
-	case "layers", "docscheck", "benchtree", "benchworld", "chartcheck":
+	case "layers", "docscheck", "benchtree", "benchworld", "chartcheck", "keycheck":
 		return true
 	}
 	return false

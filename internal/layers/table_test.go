@@ -173,6 +173,7 @@ var table = map[string]position{
 	"internal/layers":         {layer: 1, support: true},
 	"internal/git/gittest":    {layer: 2, support: true},
 	"internal/docscheck":      {layer: 5, support: true},
+	"internal/keycheck":       {layer: 5, support: true},
 	"internal/benchtree":      {layer: 1, support: true},
 	"internal/benchworld":     {layer: 2, support: true},
 	"internal/chartcheck":     {layer: 6, support: true},

@@ -19,8 +19,7 @@ type Health struct {
 	Flux       string   // kind/namespace/name
 	Check      string   // context of a commit status, or name of a check
 	Deployment string   // environment of deployments of the forge
-	API        bool
-	From       string // receiver in the server file whose reports count; empty: the forge
+	From       string   // receiver in the server file whose reports count; empty: the forge
 	Timeout    time.Duration
 	OnFailure  OnFailure
 }
@@ -239,7 +238,7 @@ func (raw *rawHealth) health() *Health {
 	return &Health{
 		Position: raw.Position, ArgoCD: raw.ArgoCD.Strings(), Flux: strings.ToLower(raw.Flux.Value), Check: raw.Check.Value,
 		Deployment: raw.Deployment.Value,
-		API:        raw.API.Value, From: raw.From.Value, Timeout: raw.Timeout.Or(defaultTimeout),
+		From:       raw.From.Value, Timeout: raw.Timeout.Or(defaultTimeout),
 		OnFailure: OnFailure(raw.OnFailure.Or(string(OnFailureStop))),
 	}
 }
