@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"promoter/internal/app"
 	"promoter/internal/decision"
 	"promoter/internal/verb"
 )
@@ -186,5 +187,62 @@ func TestRun_revertedVersionsAreNotEligible(t *testing.T) {
 		s.decide(decision.Decision{Verb: verb.Resume, Environment: "prod", Application: "shop"})
 		s.run()
 		s.holds("prod", "1.0.0 1.0.0")
+	})
+}
+
+// testedInDev lets staging follow what passed e2e in dev, by pushes.
+func testedInDev(config string) string {
+	return strings.Replace(config, "after: [dev]}", "after: {dev: {checks: [e2e]}}, land: push}", 1)
+}
+
+// The next push cancels the run of the commit that landed. A run of a later commit, with the same versions, counts; what the
+// commit before it fails, and what is skipped, does not.
+func TestRun_checksBelongToWhatLanded(t *testing.T) {
+	t.Parallel()
+	// waitsThenPasses ends e2e on commits as a forge reports it.
+	waitsThenPasses := func(s *story, commit func() string, head func() string, end func(commit, conclusion string), holds func(version string)) {
+		s.releaseAndRun("web", "1.1.0")
+		end(head(), "cancelled")
+		s.because(s.run(), "staging", "dev check e2e: e2e ended without a result: run it again")
+		end(commit(), "failure")
+		s.because(s.run(), "staging", "dev check e2e: e2e failed")
+		end(commit(), "skipped")
+		s.because(s.run(), "staging", "dev check e2e: e2e failed")
+		end(commit(), "success")
+		s.run()
+		holds("1.1.0")
+	}
+	note := map[string]string{"README.md": ""}
+	write := func() map[string]string { note["README.md"] += "More.\n"; return note }
+	t.Run("github", func(t *testing.T) {
+		s := newStory(t, "github", testedInDev(chain))
+		waitsThenPasses(s,
+			func() string { return s.repo.Git.Commit("ada", "main", "Document", write()) },
+			func() string { return s.repo.Git.Head("main") },
+			func(commit, conclusion string) { s.repo.SetCheckRun("ci", commit, "e2e", conclusion) },
+			func(version string) { s.holds("staging", version+" 1.0.0") })
+	})
+	t.Run("gitea", func(t *testing.T) {
+		app.AnotherForge(t)
+		s := newGiteaStory(t, testedInDev(chain))
+		waitsThenPasses(s.story,
+			func() string { return s.repo.Git.Commit("ada", "main", "Document", write()) },
+			func() string { return s.repo.Git.Head("main") },
+			func(commit, conclusion string) { s.repo.SetJob("ci", commit, "e2e", conclusion) },
+			func(version string) { s.says("staging", "web:"+version) })
+	})
+	t.Run("gitlab", func(t *testing.T) {
+		app.AnotherForge(t)
+		s, _, project := newGitLabStoryOf(t, "", testedInDev(chain))
+		words := map[string]string{"cancelled": "canceled", "failure": "failed", "skipped": "skipped", "success": "success"}
+		waitsThenPasses(s,
+			func() string { return project.Git.Commit("ada", "main", "Document", write()) },
+			func() string { return project.Git.Head("main") },
+			func(commit, conclusion string) { project.SetJob("ada", commit, "e2e", words[conclusion], false) },
+			func(version string) {
+				if text := project.Git.Run("show", "main:staging/shop.yaml"); !strings.Contains(text, s.line("web:"+version)) {
+					t.Errorf("staging holds\n%s", text)
+				}
+			})
 	})
 }

@@ -57,9 +57,14 @@ func TestRun_theStoryWithMergeRequests_gitlab(t *testing.T) {
 // newGitLabStory makes a story whose repository is on a GitLab below a path.
 func newGitLabStory(t *testing.T, root string) (*story, *gitlabtest.Server, *gitlabtest.Project) {
 	t.Helper()
-	s := newStory(t, "github", reviewed) // for its registry, its clock, and its config
+	return newGitLabStoryOf(t, root, reviewed)
+}
+
+func newGitLabStoryOf(t *testing.T, root, config string) (*story, *gitlabtest.Server, *gitlabtest.Project) {
+	t.Helper()
+	s := newStory(t, "github", config) // for its registry, its clock, and its config
 	lab := gitlabtest.New(t, gitlabtest.Options{Now: s.clock.Now, Root: root, Free: true})
-	project := lab.NewProject("acme/platform/gitops", s.tree(reviewed, "web:1.0.0", "worker:1.0.0"))
+	project := lab.NewProject("acme/platform/gitops", s.tree(config, "web:1.0.0", "worker:1.0.0"))
 	for _, who := range []string{"ada", "bob"} {
 		project.Settings.Permit(who, gitlabtest.Developer)
 	}

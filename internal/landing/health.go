@@ -14,14 +14,12 @@ import (
 	"promoter/internal/fault"
 	"promoter/internal/health"
 	"promoter/internal/promotion"
+	"promoter/internal/repo"
 	"promoter/internal/scm"
 )
 
 // This file reads what sources report about the health of landed snapshots: engines through the
 // service, or the forge. Which landing a report is about is decided in health_binding.go.
-
-// maxStatusCommits is how many commits after a landing are searched for a status.
-const maxStatusCommits = 5
 
 // maxFirst is how many commits are read to find the one from which files are unchanged, or
 // those with which a user changed them after a landing.
@@ -40,35 +38,16 @@ type HealthChange struct {
 	Mirror bool
 }
 
-// healthReader reads the health of landed snapshots. It remembers what it read from the forge
-// and from branches, because targets share them.
+// healthReader reads the health of landed snapshots. It remembers what it read from the forge,
+// because targets share it.
 type healthReader struct {
 	reader   Reader
-	chains   map[string]*chain      // by head
-	statuses map[string][]scm.Check // by commit
+	statuses *statusReader
 	deployed map[string][]health.Report
 }
 
-func newHealthReader(r Reader) *healthReader {
-	return &healthReader{
-		reader:   r,
-		chains:   map[string]*chain{},
-		statuses: map[string][]scm.Check{},
-		deployed: map[string][]health.Report{},
-	}
-}
-
-func (h *healthReader) close() {
-	for _, c := range h.chains {
-		c.stop()
-	}
-}
-
-func (h *healthReader) chainOf(head string) *chain {
-	if h.chains[head] == nil {
-		h.chains[head] = newChain(h.reader.Objects, head)
-	}
-	return h.chains[head]
+func newHealthReader(r Reader, statuses *statusReader) *healthReader {
+	return &healthReader{reader: r, statuses: statuses, deployed: map[string][]health.Report{}}
 }
 
 // read fills in the health of the landings of a target: of the current one and, where a child
@@ -82,7 +61,7 @@ func (h *healthReader) read(ctx context.Context, t targetReader, landings []prom
 	if t.o.anyChild(t.target, func(p setting.Parent) bool { return p.Healthy || p.Soak > 0 }) {
 		wanted = min(len(landings), maxCheckedLandings)
 	}
-	branch := h.chainOf(t.head())
+	branch := h.statuses.chainOf(t.head())
 	known, err := h.known(ctx, t.target, landings[:wanted])
 	if err != nil {
 		return nil, err
@@ -200,14 +179,10 @@ func (h *healthReader) known(
 
 // checks returns the statuses of a commit. A credential may be allowed to read only its own.
 func (h *healthReader) checks(ctx context.Context, commit string) ([]scm.Check, error) {
-	if checks, read := h.statuses[commit]; read {
-		return checks, nil
-	}
-	checks, err := h.reader.Repository.Signals().Checks(ctx, commit)
+	checks, err := h.statuses.Checks(ctx, commit)
 	if err != nil && fault.KindOf(err) != fault.Unauthorized {
 		return nil, fmt.Errorf("read the checks of %.7s: %w", commit, err)
 	}
-	h.statuses[commit] = checks
 	return checks, nil
 }
 
@@ -222,7 +197,7 @@ func (h *healthReader) reports(ctx context.Context, b binding, settings setting.
 		reports, err = h.deployments(ctx, settings.Deployment)
 		return reports, true, err
 	case source == health.Check:
-		reports, err = h.statusReports(ctx, b, source, settings.Check, func(name string) bool { return name == settings.Check })
+		reports, err = h.checkReports(ctx, b, settings.Check)
 		return reports, false, err
 	case source == health.Flux && settings.From == "":
 		reports, err = h.statusReports(ctx, b, source, settings.Flux, fluxContext(settings.Flux))
@@ -236,6 +211,47 @@ func (h *healthReader) reports(ctx context.Context, b binding, settings setting.
 	return reports, true, nil
 }
 
+// checkReports returns what a commit status, or a check, says about a landing. It belongs to the versions and not to one
+// commit: which run counts is as for the checks that conditions require.
+func (h *healthReader) checkReports(ctx context.Context, b binding, name string) ([]health.Report, error) {
+	if !h.reader.Repository.Features().Statuses {
+		return nil, nil
+	}
+	is := func(other string) bool { return other == name }
+	var later, runs []promotion.Check // the newest first
+	var reports []health.Report       // of the runs
+	for i, position := range append([]int{b.oldest}, askedAfter(b.newest, b.oldest)...) {
+		commit := b.branch.commits[position].ID
+		checks, err := h.checks(ctx, commit)
+		if err != nil {
+			return nil, err
+		}
+		checks = slices.DeleteFunc(slices.Clone(checks), func(check scm.Check) bool { return !isReport(check, is) })
+		var found []promotion.Check
+		for _, check := range checks {
+			found = append(found, repo.CheckOf(check))
+		}
+		end := len(runs)
+		if i > 0 { // the landing itself is the oldest
+			end = len(later)
+			later = append(later, found...)
+		}
+		runs = slices.Insert(runs, end, found...)
+		reports = slices.Insert(reports, end, reportsOf(checks, health.Check, name, commit, is)...)
+		if _, state := promotion.CountingRun(runs); state == promotion.Passed && !runs[0].NoResult {
+			break
+		}
+	}
+	if len(runs) == 0 {
+		return nil, nil
+	}
+	at, state := promotion.CountingRun(runs)
+	if state == promotion.Unknown { // it ended without a result
+		reports[at].Status = health.Progressing
+	}
+	return reports[at : at+1], nil
+}
+
 // statusReports returns what the newest commit status with a matching name says about a landing.
 // Of the current one, also later commits may have it.
 func (h *healthReader) statusReports(
@@ -244,14 +260,12 @@ func (h *healthReader) statusReports(
 	if !h.reader.Repository.Features().Statuses {
 		return nil, nil
 	}
-	var searched []string
+	var searched []int
 	if b.isCurrent {
-		for _, later := range b.branch.commits[b.newest:min(b.oldest, b.newest+maxStatusCommits)] {
-			searched = append(searched, later.ID)
-		}
+		searched = askedAfter(b.newest, b.oldest)
 	}
-	searched = append(searched, b.branch.commits[b.oldest].ID)
-	for _, commit := range searched {
+	for _, position := range append(searched, b.oldest) {
+		commit := b.branch.commits[position].ID
 		checks, err := h.checks(ctx, commit)
 		if err != nil {
 			return nil, err
@@ -273,10 +287,15 @@ func fluxContext(object string) func(string) bool {
 	return pattern.MatchString
 }
 
+// isReport reports whether a check with a matching name is about health: promoter's own are not.
+func isReport(check scm.Check, matches func(name string) bool) bool {
+	return !health.IsContext(check.Name) && check.Name != promotion.StatusContext && matches(check.Name)
+}
+
 func reportsOf(checks []scm.Check, source, subject, commit string, matches func(name string) bool) []health.Report {
 	var found []health.Report
 	for _, check := range checks {
-		if health.IsContext(check.Name) || check.Name == promotion.StatusContext || !matches(check.Name) {
+		if !isReport(check, matches) {
 			continue
 		}
 		status := health.Progressing

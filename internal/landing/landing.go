@@ -94,8 +94,9 @@ func (r Reader) Read(ctx context.Context, o Observed, failures *repo.Collector) 
 		Attempts:  map[promotion.Target]map[string]int{},
 		Restored:  map[promotion.Target]promotion.Snapshot{},
 	}
-	monitored := newHealthReader(r)
-	defer monitored.close()
+	statuses := newStatusReader(r)
+	defer statuses.close()
+	monitored := newHealthReader(r, statuses)
 	needs := historyNeeds(o)
 	for _, branch := range slices.Sorted(maps.Keys(needs)) {
 		need := needs[branch]

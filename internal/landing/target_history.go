@@ -18,12 +18,8 @@ import (
 // knows is added, the current landing comes first, and each gets the time from when until when
 // it was current.
 
-const (
-	// MaxClosed is how many closed pull requests of a branch are read.
-	MaxClosed = 5
-	// maxCheckedLandings is how many landings of a target get their checks.
-	maxCheckedLandings = 3
-)
+// MaxClosed is how many closed pull requests of a branch are read.
+const MaxClosed = 5
 
 // targetReader reads the history of one target.
 type targetReader struct {
@@ -35,6 +31,7 @@ type targetReader struct {
 // targetHistory is what the history of its branch contains about a target.
 type targetHistory struct {
 	landings []promotion.Landing // newest first, the current one at the front; nil: not needed
+	spans    []span              // by index of the landings
 	attempts map[string]int      // how often each snapshot landed, by id
 	reverted []promotion.Reversion
 	restored promotion.Snapshot // what the commit of a rollback had; nil: there is none
@@ -45,10 +42,13 @@ type targetHistory struct {
 // head returns the head of the target's branch.
 func (t targetReader) head() string { return t.o.Heads[t.o.Promotion.BaseOf(t.target)] }
 
-// readAll reads all that is needed about the target, with the health of its landings.
+// readAll reads all that is needed about the target, with the checks and the health of its landings.
 func (t targetReader) readAll(ctx context.Context, monitored *healthReader, found landings, need targetNeed) (targetHistory, error) {
 	history, err := t.read(ctx, found, need)
 	if err != nil {
+		return history, err
+	}
+	if err := t.readChecks(ctx, monitored.statuses, history); err != nil {
 		return history, err
 	}
 	if history.health, err = monitored.read(ctx, t, history.landings); err != nil {
@@ -97,31 +97,8 @@ func (t targetReader) read(ctx context.Context, found landings, need targetNeed)
 		return history, err
 	}
 	history.landings, history.changes = t.periods(deployments, recorded)
-	return history, t.readChecks(ctx, history.landings)
-}
-
-// readChecks fills in the checks of the newest landings, if a child requires any.
-func (t targetReader) readChecks(ctx context.Context, landings []promotion.Landing) error {
-	repository := t.from.Repository
-	requires := func(p setting.Parent) bool { return len(p.Checks) > 0 }
-	if !repository.Features().Statuses || !t.o.anyChild(t.target, requires) {
-		return nil
-	}
-	read := 0
-	for i := range landings {
-		if landings[i].ByUser && i > 0 { // it is no candidate
-			continue
-		}
-		if read++; read > maxCheckedLandings {
-			break
-		}
-		checks, err := repo.ReadChecks(ctx, repository.Signals(), landings[i].Commit, t.o.Statuses)
-		landings[i].Checks = checks
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	history.spans = spansOf(deployments, w)
+	return history, nil
 }
 
 // addMerged adds what only the forge knows about landings. Those of merged pull

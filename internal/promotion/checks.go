@@ -2,6 +2,8 @@ package promotion
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"promoter/internal/glob"
@@ -10,32 +12,45 @@ import (
 
 // Check is what one status or check run reported about a commit.
 type Check struct {
-	Name  string
-	State ConditionState
-	At    time.Time
+	Name string
+	// Commit is the commit that it is about, of those that have the same versions. Empty: the head of a pull request.
+	Commit string
+	State  ConditionState
+	// NoResult is set if the run ended without a result, such as a canceled or a skipped one. State is what
+	// the forge counts it as.
+	NoResult bool
+	At       time.Time
 	// Sources are the results by the app that reported them, see scm.Check.
 	Sources map[string]ConditionState
 }
 
+// hasResult reports whether a run is finished, with a result.
+func (c Check) hasResult() bool { return !c.NoResult && (c.State == Passed || c.State == Failed) }
+
 // EvaluateChecks requires that all checks of a pattern passed. If there is none,
 // the system that runs them may not have started yet. Promoter's own status does
 // not count, because a promotion would wait for itself, and neither do those that mirror health.
+//
+// The checks may be about several commits with the same versions, the newest first. Then each counts by its newest result,
+// and a failure only if no older run passed or still runs: what failed later may be something else. Which checks
+// there are, the oldest commit with a result decides, together with those before it.
+//
+// A skipped run counts only where no commit has a result: that of another commit is about the same versions.
 func EvaluateChecks(c *Condition, pattern string, checks []Check) {
 	c.State, c.Reason = Pending, notReported
-	passed, all := 0, 0
-	var failed, running string
-	for _, check := range checks {
-		if check.Name == StatusContext || health.IsContext(check.Name) || !glob.MatchName(pattern, check.Name) {
-			continue
-		}
-		all++
-		switch check.State {
+	runs, required := requiredRuns(pattern, checks)
+	passed := 0
+	var failed, running, ended string
+	for _, name := range required {
+		switch _, state := CountingRun(runs[name]); state {
 		case Passed:
 			passed++
 		case Failed:
-			failed = firstName(failed, check.Name)
+			failed = firstName(failed, name)
+		case Unknown:
+			ended = firstName(ended, name)
 		default:
-			running = firstName(running, check.Name)
+			running = firstName(running, name)
 		}
 	}
 	switch {
@@ -43,12 +58,69 @@ func EvaluateChecks(c *Condition, pattern string, checks []Check) {
 		c.State, c.Reason = Failed, failed+" failed"
 	case running != "":
 		c.Reason = running + " has not finished"
-	case all > 0:
+	case ended != "":
+		c.Reason = ended + " ended without a result: run it again"
+	case len(required) > 0:
 		c.State, c.Reason = Passed, ""
 	}
-	if all > 1 {
-		c.Value = fmt.Sprintf("%d of %d passed", passed, all)
+	if len(required) > 1 {
+		c.Value = fmt.Sprintf("%d of %d passed", passed, len(required))
 	}
+}
+
+// requiredRuns returns the runs of a pattern by name, the newest first, and the names that are required.
+func requiredRuns(pattern string, checks []Check) (runs map[string][]Check, required []string) {
+	checks = slices.DeleteFunc(slices.Clone(checks), func(check Check) bool {
+		return check.Name == StatusContext || health.IsContext(check.Name) || !glob.MatchName(pattern, check.Name)
+	})
+	runs = map[string][]Check{}
+	for _, check := range checks {
+		runs[check.Name] = append(runs[check.Name], check)
+	}
+	names := map[string]bool{}
+	for finished := false; len(checks) > 0 && !finished; {
+		oldest := checks[len(checks)-1].Commit
+		first := slices.IndexFunc(checks, func(check Check) bool { return check.Commit == oldest })
+		of := checks[first:]
+		checks = checks[:first]
+		finished = slices.ContainsFunc(of, Check.hasResult)
+		for _, check := range of {
+			names[check.Name] = true
+			if finished && check.NoResult && check.State == Passed { // the others of its commit were enough
+				runs[check.Name] = []Check{check}
+			}
+		}
+	}
+	return runs, slices.Sorted(maps.Keys(names))
+}
+
+// CountingRun returns which run counts of those of one name, the newest first, and its state. Unknown: none has a result,
+// and none still runs. It is negative if there is none.
+func CountingRun(runs []Check) (int, ConditionState) {
+	newest := func(runs []Check, state ConditionState) int {
+		return slices.IndexFunc(runs, func(run Check) bool { return run.State == state && !run.NoResult })
+	}
+	passed, failed, running := newest(runs, Passed), newest(runs, Failed), newest(runs, Pending)
+	if failed >= 0 {
+		running = newest(runs[failed:], Pending)
+		if running >= 0 {
+			running += failed
+		}
+	}
+	switch {
+	case len(runs) == 0:
+		return -1, Pending
+	case passed >= 0:
+		return passed, Passed
+	case running >= 0:
+		return running, Pending
+	case failed >= 0:
+		return failed, Failed
+	}
+	if canceled := slices.IndexFunc(runs, func(run Check) bool { return run.State != Passed }); canceled >= 0 {
+		return canceled, Unknown
+	}
+	return 0, Passed // all are skipped
 }
 
 // firstName returns the name that sorts first, so that the order in which a forge

@@ -33,19 +33,24 @@ func ReadChecks(ctx context.Context, signals Checks, commit string, own map[stri
 		if check.Name == scm.RenderedCheck {
 			continue
 		}
-		converted := promotion.Check{Name: check.Name, State: conditionOf(check.State), At: check.At}
-		for app, state := range check.Sources {
-			if converted.Sources == nil {
-				converted.Sources = map[string]promotion.ConditionState{}
-			}
-			converted.Sources[app] = conditionOf(state)
-		}
-		checks = append(checks, converted)
+		checks = append(checks, CheckOf(check))
 	}
 	if err != nil {
 		return checks, fmt.Errorf("read the checks of %.7s: %w", commit, err)
 	}
 	return checks, nil
+}
+
+// CheckOf converts a check.
+func CheckOf(check scm.Check) promotion.Check {
+	converted := promotion.Check{Name: check.Name, State: conditionOf(check.State), NoResult: check.NoResult, At: check.At}
+	for app, state := range check.Sources {
+		if converted.Sources == nil {
+			converted.Sources = map[string]promotion.ConditionState{}
+		}
+		converted.Sources[app] = conditionOf(state)
+	}
+	return converted
 }
 
 func conditionOf(state scm.CheckState) promotion.ConditionState {

@@ -102,7 +102,7 @@ var ErrStatusNotStored = errors.New("there is no pipeline for the status")
 // CheckState is the result of a check.
 type CheckState string
 
-// Results of checks. Neutral and skipped checks have passed.
+// Results of checks. Neutral and skipped checks have passed, and canceled ones have failed: see Check.NoResult.
 const (
 	CheckPassed  CheckState = "passed"
 	CheckPending CheckState = "pending"
@@ -116,6 +116,9 @@ type Check struct {
 	URL   string
 	At    time.Time
 	Own   bool // set by our own account
+	// NoResult is set if the run ended without a result: it was canceled or skipped, say. State is what
+	// the forge counts it as.
+	NoResult bool
 	// Description is the text of a status; empty for check runs.
 	Description string
 	// Sources are the results by the app that reported them; the empty app is an unknown

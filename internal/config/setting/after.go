@@ -34,7 +34,7 @@ type RawConditions struct {
 	Healthy strictyaml.Located[bool] `yaml:"healthy"`
 	// How long the snapshot must have been in the parent; where the parent has `health`, been healthy. Default: `0`.
 	Soak strictyaml.Located[time.Duration] `yaml:"soak"`
-	// Globs of commit statuses that must have passed on the landed commit of the parent.
+	// Globs of commit statuses that must have passed in the parent: on the landed commit, or on a later one with the same versions.
 	Checks strictyaml.List `yaml:"checks"`
 	// Tag that must point to the digests of the snapshot.
 	Tagged strictyaml.Located[string] `yaml:"tagged"`

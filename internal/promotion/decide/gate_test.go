@@ -1,6 +1,7 @@
 package decide_test
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,8 +22,8 @@ import (
 func TestGates_checks(t *testing.T) {
 	t.Parallel()
 	many := make([]promotion.Check, 0, 151)
-	for range 150 {
-		many = append(many, promotiontest.Check("ci/job", promotion.Passed))
+	for i := range 150 {
+		many = append(many, promotiontest.Check(fmt.Sprintf("ci/job%d", i), promotion.Passed))
 	}
 	tests := []struct {
 		name   string

@@ -29,20 +29,22 @@ type Period struct {
 
 	// What is reported about it may change at any time: see Checks, Reported, and Failure.
 	source     promotion.Target
-	newest     *promotion.Landing // of the time that it was there; nil: the history has none
+	newest     *promotion.Landing  // of the time that it was there; nil: the history has none
+	landings   []promotion.Landing // of the time that it was there, the newest first
 	health     health.State
 	healthNote string
 	begun      bool  // nothing older continues it
 	oldest     []int // by index of Target.Refs, see oldestWith
 }
 
-// Checks returns the statuses of the newest landing of a period.
+// Checks returns the statuses of the landings of a period, the newest first.
 func Checks(in Target, t *Period) []promotion.Check {
 	in.reads(Forge)
-	if t.newest == nil {
-		return nil
+	var checks []promotion.Check
+	for _, landing := range t.landings {
+		checks = append(checks, landing.Checks...)
 	}
-	return t.newest.Checks
+	return checks
 }
 
 // Reported returns the health of a period, and the note about a report that does not count, see
@@ -140,7 +142,7 @@ func periodsIn(in Target, source promotion.Target, past bool) []Period {
 			last.newest = landing
 		}
 		if last.continues(in, landing) {
-			last.add(landing)
+			last.add(landings, i)
 			continue
 		}
 		if !past {
@@ -158,7 +160,7 @@ func periodsIn(in Target, source promotion.Target, past bool) []Period {
 			Monitored: found[0].Monitored, source: source, newest: landing,
 		}
 		before.End = endOf(in, before, last)
-		before.add(landing)
+		before.add(landings, i)
 		found = append(found, before)
 	}
 	return found
@@ -170,8 +172,10 @@ func (t *Period) continues(in Target, older *promotion.Landing) bool {
 	return !t.begun && sameSnapshot(in, older.Snapshot, t.Versions)
 }
 
-// add adds an older landing to the period that it continues.
-func (t *Period) add(l *promotion.Landing) {
+// add adds an older landing to the period that it continues, of all landings of the source.
+func (t *Period) add(all []promotion.Landing, i int) {
+	l := &all[i]
+	t.landings = all[i-len(t.landings) : i+1]
 	if !l.At.IsZero() {
 		t.Since = l.At
 	}

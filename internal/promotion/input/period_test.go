@@ -93,7 +93,7 @@ func TestPeriods(t *testing.T) {
 			landings: []promotion.Landing{landing("one", 1, 0, "web:1.5.0@A")},
 		},
 		{
-			name: "landings of other components", has: "web:1.4.0", source: "web:1.5.0@A", want: []string{"1.5.0@A since 2h by two"},
+			name: "landings of other components", has: "web:1.4.0", source: "web:1.5.0@A", want: []string{"1.5.0@A since 2h by two by one by unknown"},
 			landings: []promotion.Landing{
 				landing("two", 1, 0, "web:1.5.0@A worker:1.5.0@A"),
 				landing("one", 2, 1, "web:1.5.0@A worker:1.4.0@A"),
@@ -102,7 +102,7 @@ func TestPeriods(t *testing.T) {
 		},
 		{
 			name: "what was there before", has: "web:1.3.0", source: "web:1.5.0@A",
-			want: []string{"1.5.0@A since 1h by three", "1.4.0@B described since 3h until 1h past, ended: revert reverted by two"},
+			want: []string{"1.5.0@A since 1h by three", "1.4.0@B described since 3h until 1h past, ended: revert reverted by two by one"},
 			landings: []promotion.Landing{
 				landing("three", 1, 0, "web:1.5.0@A"), reverted(landing("two", 2, 1, "web:1.4.0@B")), landing("one", 3, 2, "web:1.4.0@B"),
 			},
@@ -120,7 +120,7 @@ func TestPeriods(t *testing.T) {
 			landings: []promotion.Landing{earlier(landing("three", 1, 0, "web:1.5.0@A")), byUser(landing("two", 2, 1, "web:1.4.0@B")), landing("one", 3, 2, "web:1.5.0@A")},
 		},
 		{
-			name: "another form of the same digest", has: "web:1.3.0", source: "web:@A", want: []string{"1.5.0@A since 3h by two"},
+			name: "another form of the same digest", has: "web:1.3.0", source: "web:@A", want: []string{"1.5.0@A since 3h by two by one"},
 			landings: []promotion.Landing{landing("two", 0, 0, "web:1.5.0@A"), landing("one", 3, 0, "web:1.5.0@A")},
 		},
 		{

@@ -60,6 +60,12 @@ func (f *Forge) Check(commit, name string, state scm.CheckState) {
 	f.statuses[commit] = append(f.statuses[commit], scm.Check{Name: name, State: state, At: f.Now()})
 }
 
+// End ends a check of a commit without a result, with what the forge counts it as.
+func (f *Forge) End(commit, name string, state scm.CheckState) {
+	defer f.call("by a user")()
+	f.statuses[commit] = append(f.statuses[commit], scm.Check{Name: name, State: state, NoResult: true, At: f.Now()})
+}
+
 // Describe sets a commit status with a description as a user.
 func (f *Forge) Describe(commit, name string, state scm.CheckState, description string) {
 	defer f.call("by a user")()

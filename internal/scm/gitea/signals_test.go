@@ -37,6 +37,23 @@ func TestChecks_statusesOfOneSecond(t *testing.T) {
 	}
 }
 
+// A canceled job of Actions has the state of a failed one.
+func TestChecks_canceledJob(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	commit := w.repo.Git.Head("main")
+	for _, conclusion := range []string{"cancelled", "failure", "skipped", "success"} {
+		w.repo.SetJob("ci", commit, conclusion, conclusion)
+	}
+	checks, err := w.open(t).Signals().Checks(t.Context(), commit)
+	must(t, "checks", err)
+	for _, check := range checks {
+		if without := check.Name == "cancelled" || check.Name == "skipped"; check.NoResult != without {
+			t.Errorf("%+v", check)
+		}
+	}
+}
+
 func (w *world) person(login string) identity.User {
 	return identity.User{Host: w.Host(), Login: login}
 }

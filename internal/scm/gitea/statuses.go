@@ -2,6 +2,8 @@ package gitea
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	sdk "code.gitea.io/sdk/gitea"
 
@@ -55,12 +57,24 @@ func (s signals) translate(status *sdk.Status) scm.Check {
 		At: status.Created.UTC(), Own: s.repo.info.Self.Login != "" && s.repo.info.Self.Same(s.repo.forge.person(status.Creator)),
 	}
 	switch status.State {
-	case sdk.StatusSuccess, sdk.StatusWarning, "skipped":
+	case sdk.StatusSuccess, sdk.StatusWarning:
 		check.State = scm.CheckPassed
+	case "skipped":
+		check.State, check.NoResult = scm.CheckPassed, true
+	case sdk.StatusFailure:
+		check.NoResult = isCanceled(status.Description)
 	case sdk.StatusPending:
 		check.State = scm.CheckPending
 	}
 	return check
+}
+
+// isCanceled reports whether the description of a failure is that of a canceled job of Actions: its state is the same as
+// that of a failed one. The words differ by release.
+// https://github.com/go-gitea/gitea/blob/v1.24.0/services/actions/commit_status.go
+func isCanceled(description string) bool {
+	words := []string{"Has been cancelled", "Has been canceled", "Canceled after ", "Cancelled after "}
+	return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(description, word) })
 }
 
 // SetStatus sets the status, unless it is already set: each one is an entry that

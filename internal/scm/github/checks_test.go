@@ -61,6 +61,9 @@ func TestChecks_mapStates(t *testing.T) {
 	states := map[string]scm.CheckState{}
 	for _, check := range got {
 		states[check.Name] = check.State
+		if without := slices.Contains(strings.Fields("neutral skipped cancelled stale"), check.Name); check.NoResult != without {
+			t.Errorf("%s: no result is %v", check.Name, check.NoResult)
+		}
 		if own := check.Name == "promoter"; check.Own != own {
 			t.Errorf("%s: own is %v", check.Name, check.Own)
 		}

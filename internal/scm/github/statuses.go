@@ -144,6 +144,10 @@ func sourceOf(run *gogithub.CheckRun) string {
 	return fmt.Sprintf("%d/%d/%s", run.GetApp().GetID(), run.GetCheckSuite().GetID(), run.GetName())
 }
 
+// withoutResult returns the conclusions of runs that ended before they had a result, or of which the result is that nothing
+// was tested.
+func withoutResult() []string { return []string{"cancelled", "stale", "skipped", "neutral"} }
+
 // isReplaced reports whether a run ended without a result, and another one follows.
 func isReplaced(run *gogithub.CheckRun, all []*gogithub.CheckRun) bool {
 	return slices.Contains([]string{"cancelled", "stale"}, run.GetConclusion()) &&
@@ -154,7 +158,10 @@ func isReplaced(run *gogithub.CheckRun, all []*gogithub.CheckRun) bool {
 
 // checkOf converts a check run. Our account sets statuses, never check runs.
 func checkOf(run *gogithub.CheckRun) scm.Check {
-	check := scm.Check{Name: run.GetName(), State: stateOfRun(run), URL: run.GetHTMLURL(), At: run.GetStartedAt().UTC()}
+	check := scm.Check{
+		Name: run.GetName(), State: stateOfRun(run), URL: run.GetHTMLURL(), At: run.GetStartedAt().UTC(),
+		NoResult: run.GetStatus() == "completed" && slices.Contains(withoutResult(), run.GetConclusion()),
+	}
 	if run.CompletedAt != nil {
 		check.At = run.GetCompletedAt().UTC()
 	}

@@ -252,7 +252,14 @@ func (s signals) checkOf(status *gogitlab.CommitStatus) scm.Check {
 	return scm.Check{
 		Name: status.Name, State: stateOf(status), URL: status.TargetURL, At: rest.TimeOf(cmp.Or(status.FinishedAt, status.CreatedAt)),
 		Own: s.isOwn(status), Description: status.Description,
+		NoResult: endedWithoutResult(status),
 	}
+}
+
+// endedWithoutResult reports whether a job was canceled or skipped, or is an optional one that only users start.
+func endedWithoutResult(status *gogitlab.CommitStatus) bool {
+	words := []string{"canceled", "canceling", "skipped", "manual"}
+	return slices.Contains(words, status.Status) && stateOf(status) != scm.CheckPending
 }
 
 // isOwn reports whether we set a status. Jobs of a pipeline that our push triggered

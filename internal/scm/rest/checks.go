@@ -3,7 +3,7 @@ package rest
 import "promoter/internal/scm"
 
 // Worst keeps the worst result per name, in order of first occurrence, and the worst of each
-// of its sources.
+// of its sources. A run without a result is better than one that counts the same.
 func Worst(checks []scm.Check) []scm.Check {
 	sources := map[string]map[string]scm.CheckState{}
 	for _, check := range checks {
@@ -17,7 +17,8 @@ func Worst(checks []scm.Check) []scm.Check {
 		}
 	}
 	kept := Best(checks, func(check scm.Check) string { return check.Name }, func(a, b scm.Check) bool {
-		return badness(a.State) > badness(b.State)
+		bad, before := badness(a.State), badness(b.State)
+		return bad > before || bad == before && b.NoResult && !a.NoResult
 	})
 	for i := range kept {
 		kept[i].Sources = sources[kept[i].Name]

@@ -16,7 +16,12 @@ func TestWorst_orderOfStates(t *testing.T) {
 		check("e2e", scm.CheckPassed), check("unit", scm.CheckFailed), check("e2e", scm.CheckPending),
 		check("unit", scm.CheckPassed), check("lint", scm.CheckPassed), check("e2e", scm.CheckPassed),
 	})
-	want := []scm.Check{check("e2e", scm.CheckPending), check("unit", scm.CheckFailed), check("lint", scm.CheckPassed)}
+	canceled, skipped := check("canceled", scm.CheckFailed), check("skipped", scm.CheckPassed)
+	canceled.NoResult, skipped.NoResult = true, true
+	got = append(got, rest.Worst([]scm.Check{
+		canceled, check("canceled", scm.CheckPassed), skipped, check("skipped", scm.CheckPassed), skipped,
+	})...)
+	want := []scm.Check{check("e2e", scm.CheckPending), check("unit", scm.CheckFailed), check("lint", scm.CheckPassed), canceled, check("skipped", scm.CheckPassed)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -30,6 +30,14 @@ func signaling() []condition {
 					want["check "+conclusion] = state
 				}
 				x.wantChecks(t, commit, want)
+				without := map[string]bool{"check cancelled": true, "check skipped": true}
+				found, err := x.repo.Signals().Checks(t.Context(), commit)
+				fatal(t, "checks", err)
+				for _, check := range found {
+					if check.NoResult != without[check.Name] && check.Name != x.Job && check.Name != "check neutral" {
+						t.Errorf("%s has no result: %t", check.Name, check.NoResult)
+					}
+				}
 			},
 			without: func(t *testing.T, x *fixture) {
 				commit := strings.Repeat("a", 40)

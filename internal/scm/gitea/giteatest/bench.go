@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"promoter/internal/scm"
+	"promoter/internal/scm/forgetest"
 	"promoter/internal/scm/scmtest"
 )
 
@@ -28,7 +29,7 @@ func (r *Repository) Bench(forge scm.Forge) scmtest.Bench {
 	bench.People.Label = func(_ *testing.T, who string, number int, label string) { r.Label(who, number, label) }
 	bench.People.Draft = func(_ *testing.T, _ string, number int, draft bool) { r.draft(number, draft) }
 	bench.People.Check = func(_ *testing.T, who, commit, name, conclusion string) {
-		r.Settings.SetStatus(who, commit, name, concluded(conclusion))
+		r.SetJob(who, commit, name, conclusion)
 	}
 	bench.World.Scope = func(*testing.T) { r.s.SetScopes(token, "read:user", "read:repository", "read:issue") }
 	bench.World.Revoke = func(*testing.T) { r.s.Revoke(token) }
@@ -37,6 +38,20 @@ func (r *Repository) Bench(forge scm.Forge) scmtest.Bench {
 	bench.World.Fail = func(_ *testing.T, status int) { r.s.Fail("", status, "Something went wrong") }
 	bench.World.Limit = func(_ *testing.T, secondary bool, until time.Time) { r.s.Limit(!secondary, until) }
 	return bench
+}
+
+// SetJob sets the status that Gitea's Actions set for a job with a conclusion. Only the description shows that one was
+// canceled.
+func (r *Repository) SetJob(who, commit, name, conclusion string) {
+	description := "Finished"
+	if conclusion == "cancelled" {
+		description = "Canceled after 3s"
+	}
+	r.s.act(func() {
+		r.model.AddStatus(forgetest.Status{
+			Commit: commit, Context: name, State: concluded(conclusion), Description: description, By: r.model.Hub.User(who),
+		})
+	})
 }
 
 // concluded returns the status that Gitea's Actions set for a job with this
