@@ -106,6 +106,31 @@ func TestRun_theStoryWithPullRequests_gitea(t *testing.T) {
 	}
 }
 
+// An approval that Gitea does not count for the rule of the branch counts for the config alone: no merge is tried.
+func TestRun_unofficialApproval_gitea(t *testing.T) {
+	t.Parallel()
+	app.AnotherForge(t)
+	s := newGiteaStory(t, reviewed)
+	s.repo.Protect("main", giteatest.Protection{Approvals: 1})
+	s.release("web", "1.1.0")
+	s.run()
+	s.repo.Pulls.Merge("ada", 1, "squash")
+	s.run()
+	s.repo.Settings.SetStatus("ci", s.repo.Pulls.Get(2).HeadCommit, "e2e", "success")
+	s.repo.Pulls.Approve("bob", 2)
+	s.repo.Unofficial("bob", 2)
+	s.because(s.run(), "prod", "protection approvals")
+	merge := "POST /repos/{owner}/{repo}/pulls/{index}/merge"
+	if n := s.forge.Traffic.Requests()[merge]; n > 0 || s.repo.Pulls.Get(2).Merged {
+		t.Errorf("a merge was tried %d times", n)
+	}
+	s.repo.Pulls.Approve("ada", 2)
+	for range 2 { // Gitea may still be looking
+		s.run()
+	}
+	s.says("prod", "web:1.1.0")
+}
+
 // TestRun_renamed_gitea continues with the old name, which Gitea redirects.
 func TestRun_renamed_gitea(t *testing.T) {
 	t.Parallel()

@@ -251,6 +251,8 @@ func adviceForCondition(d promotion.Decision, c promotion.Condition) string {
 
 func adviceForGate(gate promotion.Condition, at string) string {
 	switch {
+	case strings.HasPrefix(gate.Reason, promotion.ChangesRequested):
+		return "settle the requested changes on " + at + ": who requested them has to approve, or to dismiss their review"
 	case gate.Name == "approvals", gate.Name == "protection approvals":
 		return "approve " + at
 	case strings.HasPrefix(strings.TrimPrefix(gate.Name, "protection "), "check "):

@@ -63,6 +63,10 @@ func TestBlocking(t *testing.T) {
 			"gate|approvals 0 of 2: not approved yet|approve pull request #7",
 		},
 		{
+			"requested changes", proposed, with(setting.LandAutomerge, promotion.Condition{Name: "approvals", State: promotion.Pending, Reason: "changes requested by ben", Value: "2 of 2"}),
+			"gate|approvals 2 of 2: changes requested by ben|settle the requested changes on pull request #7: who requested them has to approve, or to dismiss their review",
+		},
+		{
 			"a check of the forge", proposed, with(setting.LandPR, promotion.Condition{Name: "protection check e2e", State: promotion.Failed, Forge: true}),
 			"gate|protection check e2e|the check has to pass on pull request #7",
 		},

@@ -28,6 +28,8 @@ func OpenedGates(gates []Condition, required *setting.Approvals) []Condition {
 const (
 	NoPullRequest = "no pull request yet"
 	NotApproved   = "not approved yet"
+	// ChangesRequested is what the reason of the gate of approvals begins with while users request changes.
+	ChangesRequested = "changes requested"
 
 	notReported = "not reported yet"
 )

@@ -40,14 +40,18 @@ func StatusOf(p propose.Proposal) scm.Status {
 	if p.Open != nil && p.Open.Refused != nil {
 		return status(scm.CheckPassed, refusalDescription(*p.Open.Refused))
 	}
+	var passed []string
 	switch len(gates) {
 	case 0:
-		return status(scm.CheckPassed, "ready to merge")
 	case 1:
-		return status(scm.CheckPassed, gates[0].Name+" passed")
+		passed = append(passed, gates[0].Name+" passed")
 	default:
-		return status(scm.CheckPassed, fmt.Sprintf("all %d gates passed", len(gates)))
+		passed = append(passed, fmt.Sprintf("all %d gates passed", len(gates)))
 	}
+	if blocking, blocked := promotion.FirstBlocking(p.Gates, false); blocked { // it is one of the forge
+		passed = append(passed, "the forge waits for "+blocking.Name)
+	}
+	return status(scm.CheckPassed, cmp.Or(strings.Join(passed, ", "), "ready to merge"))
 }
 
 // StatusOfOthers returns the commit status of a pull request that is not

@@ -277,6 +277,7 @@ func TestStatusOf(t *testing.T) {
 	waiting := promotion.Condition{Name: "windows office", State: promotion.Pending, Reason: "closed", Until: &opens}
 	passed := promotion.Condition{Name: "check ci", State: promotion.Passed}
 	failed := promotion.Condition{Name: "check e2e", State: promotion.Failed, Reason: "e2e failed"}
+	byForge := promotion.Condition{Name: "protection approvals", State: promotion.Pending, Value: "0 of 1", Forge: true}
 	unknown := promotion.Condition{Name: "check qa", State: promotion.Unknown, Reason: strings.Repeat("é", 300)}
 	for _, test := range []struct {
 		step  propose.Step
@@ -289,6 +290,8 @@ func TestStatusOf(t *testing.T) {
 		{propose.StepPropose, []promotion.Condition{passed, waiting, failed}, "pending waiting for windows office: closed (until 2026-11-18 12:00 UTC)"},
 		{propose.StepPropose, []promotion.Condition{failed}, "failed failed: check e2e: e2e failed"},
 		{propose.StepPropose, []promotion.Condition{unknown}, "pending waiting for check qa: " + strings.Repeat("é", 117) + "…"},
+		{propose.StepPropose, []promotion.Condition{byForge}, "passed the forge waits for protection approvals"},
+		{propose.StepPropose, []promotion.Condition{passed, byForge}, "passed check ci passed, the forge waits for protection approvals"},
 		{propose.StepKeep, []promotion.Condition{passed}, "pending on hold by ann"},
 	} {
 		got := pullrequest.StatusOf(propose.Proposal{

@@ -151,6 +151,8 @@ type Review struct {
 	// MayWrite reports whether the reviewer may push. The approval of a user who may
 	// not push never counts.
 	MayWrite bool
+	// Unofficial is set if the forge reports that the review does not count for the rules of the branch.
+	Unofficial bool
 }
 
 // Status is the status that promoter sets on a commit.

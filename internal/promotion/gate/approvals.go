@@ -51,7 +51,7 @@ func approvals(in input.Target, moves []promotion.Move, open *promotion.Open) []
 	case open == nil:
 		gate.State, gate.Reason = promotion.Pending, promotion.NoPullRequest
 	case len(open.Objections) > 0:
-		gate.State, gate.Reason = promotion.Pending, "changes requested by "+promotion.SortedNames(open.Objections)
+		gate.State, gate.Reason = promotion.Pending, promotion.ChangesRequested+" by "+promotion.SortedNames(open.Objections)
 	case given < needed:
 		gate.State = promotion.Pending
 		void := voidApprovals(withRequesters(in, *open), false)

@@ -277,7 +277,7 @@ func countReviews(
 		// A forge counts bots with write access, and may not report which ones have it.
 		// Counting one that it does not costs a refused merge; not counting one that it
 		// does could wait forever.
-		if (review.MayWrite || review.Author.Bot) && !own {
+		if (review.MayWrite || review.Author.Bot) && !own && !review.Unofficial {
 			open.Votes = append(open.Votes, promotion.Vote{By: login, Current: current})
 		}
 		void := promotion.Void{By: cmp.Or(login, "a deleted account"), Own: own}

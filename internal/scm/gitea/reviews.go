@@ -39,6 +39,7 @@ func (s signals) Reviews(ctx context.Context, number int) ([]scm.Review, error) 
 				return nil, explain(noun, err)
 			}
 			review.MayWrite = may == allowed || may == hidden && given.Official
+			review.Unofficial = !given.Official
 		}
 		reviews = append(reviews, review)
 	}

@@ -197,6 +197,25 @@ func TestReviews_dismissedByAPush(t *testing.T) {
 	}
 }
 
+// A whitelist of the branch may leave out a user who may push.
+func TestReviews_thatGiteaDoesNotCount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, who := range []string{"ann", "bob"} {
+		w.repo.Settings.Permit(who, "write")
+	}
+	w.repo.Protect("main", giteatest.Protection{Approvals: 1})
+	repo := w.open(t)
+	pull := w.propose(t, repo)
+	w.repo.Pulls.Approve("ann", pull.Number)
+	w.repo.Unofficial("ann", pull.Number)
+	w.repo.Pulls.Approve("bob", pull.Number)
+	reviews, err := repo.Signals().Reviews(t.Context(), pull.Number)
+	if err != nil || len(reviews) != 2 || !reviews[0].Unofficial || reviews[1].Unofficial {
+		t.Errorf("reviews: %+v, %v", reviews, err)
+	}
+}
+
 // Gitea shows the members of a team only to the team.
 func TestMember_whatMayNotBeSeen(t *testing.T) {
 	t.Parallel()

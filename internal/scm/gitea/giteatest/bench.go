@@ -54,6 +54,15 @@ func (r *Repository) SetJob(who, commit, name, conclusion string) {
 	})
 }
 
+// Unofficial lets the reviews of a user count for no rule of the branch, as a whitelist without them does.
+func (r *Repository) Unofficial(who string, number int) {
+	r.Pulls.With(who, number, func(p *pull, by *user) {
+		for _, one := range p.Reviews {
+			one.Official = one.Official && one.Author != by
+		}
+	})
+}
+
 // concluded returns the status that Gitea's Actions set for a job with this
 // conclusion: Gitea has no check runs.
 func concluded(conclusion string) string {
