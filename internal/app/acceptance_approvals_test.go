@@ -9,6 +9,7 @@ import (
 	"promoter/internal/verb"
 
 	"promoter/internal/promotion"
+	"promoter/internal/scm/github/githubtest"
 )
 
 func TestRun_checksGateTheMerge_github(t *testing.T) {
@@ -157,5 +158,60 @@ func TestRun_unverifiedRequesterMayBeAnApprover_github(t *testing.T) {
 			s.run()
 			s.holds("prod", "1.1.0 1.0.0")
 		})
+	})
+}
+
+// Where heads must be up to date, each merge lets promoter write the other heads again. They bring the same: one approval of
+// each pull request is enough, also after "Update branch". Another content needs another one.
+func TestRun_approvalsBelongToContent_github(t *testing.T) {
+	t.Parallel()
+	config := strings.ReplaceAll(pushed(), "after: [staging], land: push}", "after: [staging], land: automerge, gates: {approvals: {count: 1}, checks: [ci]}}")
+	once(t, "github", keptMirror, config, func(s *story) {
+		s.repo.Rule("main", githubtest.Ruleset{Demands: githubtest.Demands{Checks: []string{"ci"}, Strict: true}})
+		services := []string{"blog", "cart"}
+		for _, service := range services {
+			for _, environment := range []string{"dev", "staging", "prod"} {
+				s.repo.Git.Commit("ada", "main", "Add", map[string]string{environment + "/" + service + ".yaml": s.manifest("web:1.0.0", "worker:1.0.0")})
+			}
+		}
+		s.releaseAndRun("web", "1.1.0")
+		pulls := s.repo.Pulls.All()
+		if len(pulls) != 3 {
+			t.Fatalf("%d pull requests", len(pulls))
+		}
+		for _, pull := range pulls {
+			s.repo.Pulls.Approve("bob", pull.Number)
+		}
+		for range 2 * len(pulls) {
+			for _, pull := range s.repo.Pulls.All() {
+				if pull.Open {
+					s.repo.SetCheckRun("ci", pull.HeadCommit, "ci", "success")
+				}
+			}
+			s.run()
+		}
+		s.holds("prod", "1.1.0 1.0.0")
+		for _, pull := range s.repo.Pulls.All() {
+			if !pull.Merged {
+				s.t.Errorf("#%d is not merged", pull.Number)
+			}
+		}
+		// A user merges the base into the next one.
+		s.releaseAndRun("web", "1.2.0")
+		number := len(s.repo.Pulls.All())
+		s.repo.Pulls.Approve("bob", number)
+		s.repo.Git.Commit("ada", "main", "Elsewhere", map[string]string{"README.md": "x"})
+		head := s.repo.Pulls.Get(number)
+		tree := s.repo.Git.Run("merge-tree", "--write-tree", "main", head.HeadCommit)
+		merged := s.repo.Git.Run("-c", "user.name=ada", "-c", "user.email=ada@example.com", "commit-tree", tree, "-p", head.HeadCommit, "-p", "main", "-m", "Update branch")
+		s.repo.Git.SetHead("ada", head.Head, merged)
+		s.run()
+		for range 2 {
+			s.repo.SetCheckRun("ci", s.repo.Pulls.Get(number).HeadCommit, "ci", "success")
+			s.run()
+		}
+		if !s.repo.Pulls.Get(number).Merged {
+			s.t.Error("the pull request whose branch was updated is not merged")
+		}
 	})
 }

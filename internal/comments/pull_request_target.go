@@ -43,6 +43,12 @@ func (r Reader) find(ctx context.Context, o Observed, number int) (pullRequestTa
 			if err != nil {
 				return pullRequestTargets{}, false, fmt.Errorf("read the head of #%d: %w", number, err)
 			}
+			if !wrote {
+				head, wrote, err = r.History.Updated(ctx, pr.Head.Branch, head, pr.Base, o.Landed.Heads[pr.Base])
+			}
+			if err != nil {
+				return pullRequestTargets{}, false, fmt.Errorf("read the head of #%d: %w", number, err)
+			}
 			if wrote {
 				trailers = head.Trailers
 			}

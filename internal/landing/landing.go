@@ -53,6 +53,7 @@ import (
 	"promoter/internal/promotion"
 	"promoter/internal/repo"
 	"promoter/internal/scm"
+	"promoter/internal/seal"
 	"promoter/internal/state"
 )
 
@@ -71,6 +72,8 @@ type Reader struct {
 	// reported. Nil: none is.
 	Assumed func(promotion.Target) (health.Status, bool)
 	Log     *slog.Logger
+	// Seals prove what heads that were replaced had. Without keys, only what is readable proves it.
+	Seals seal.Keys
 }
 
 // History is what landed where, for the targets in which something would change, and for

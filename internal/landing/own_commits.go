@@ -26,8 +26,17 @@ func (r Reader) Wrote(ctx context.Context, branch string, head repo.Commit) (boo
 	if r.By.Committed(head) {
 		return true, nil
 	}
+	if len(head.Parents) != 1 {
+		return false, nil
+	}
+	return r.writesAgain(ctx, branch, head)
+}
+
+// writesAgain reports whether a commit on one of our branches has what promoter writes on its parent for the versions in
+// its trailers, and nothing else.
+func (r Reader) writesAgain(ctx context.Context, branch string, head repo.Commit) (bool, error) {
 	of, named := promotion.ParseHead(branch)
-	if !named || len(head.Parents) != 1 {
+	if !named {
 		return false, nil
 	}
 	landed := promotion.ReadTrailers(head.Trailers)

@@ -100,12 +100,11 @@ func CountingRun(runs []Check) (int, ConditionState) {
 	newest := func(runs []Check, state ConditionState) int {
 		return slices.IndexFunc(runs, func(run Check) bool { return run.State == state && !run.NoResult })
 	}
-	passed, failed, running := newest(runs, Passed), newest(runs, Failed), newest(runs, Pending)
-	if failed >= 0 {
-		running = newest(runs[failed:], Pending)
-		if running >= 0 {
-			running += failed
-		}
+	passed, failed := newest(runs, Passed), newest(runs, Failed)
+	older := max(failed, 0) // what started before a failure and still runs may pass
+	running := newest(runs[older:], Pending)
+	if running >= 0 {
+		running += older
 	}
 	switch {
 	case len(runs) == 0:

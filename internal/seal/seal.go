@@ -6,7 +6,8 @@
 // the path and content of each record, and the parent is the predecessor, so that neither a
 // record nor a commit can be copied, moved, or put on another history. A mark is a trailer of
 // a commit that lands: the same over the repository and the counter alone, which shows later
-// that the state branch was at least that far.
+// that the state branch was at least that far. A head of a pull request names the heads that it replaced, each with the same
+// over the repository, that head, and its content.
 //
 // The keys are secrets of the operator. The first one writes; all of them verify, so that a
 // key can be replaced.
@@ -105,6 +106,21 @@ func (k Keys) Mark(repository string, counter uint64) string {
 func (k Keys) VerifyMark(repository, value string) (uint64, bool) {
 	found, ok := k.verify(value, func(counter uint64) []string { return markFields(repository, counter) })
 	return found.Counter, ok
+}
+
+// Same returns a seal that a head of a repository has a content.
+func (k Keys) Same(repository, head, content string) string {
+	return k[0].text(0, sameFields(repository, head, content))
+}
+
+// VerifySame reports whether promoter sealed that a head of a repository has a content.
+func (k Keys) VerifySame(value, repository, head, content string) bool {
+	_, ok := k.verify(value, func(uint64) []string { return sameFields(repository, head, content) })
+	return ok
+}
+
+func sameFields(repository, head, content string) []string {
+	return []string{"same", repository, head, content}
 }
 
 func fieldsOf(c Commit) []string {

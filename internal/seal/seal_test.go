@@ -119,3 +119,29 @@ func FuzzVerify(f *testing.F) {
 		}
 	})
 }
+
+// The seal of a content is worth nothing for another head, another content, or another repository.
+func TestKeys_sameContent(t *testing.T) {
+	t.Parallel()
+	k := keys(t, first)
+	value := k.Same("github.com:1", "head", "content")
+	for name, test := range map[string]struct {
+		repository, head, content string
+		want                      bool
+	}{
+		"the same":           {"github.com:1", "head", "content", true},
+		"another repository": {"github.com:2", "head", "content", false},
+		"another head":       {"github.com:1", "other", "content", false},
+		"another content":    {"github.com:1", "head", "other", false},
+	} {
+		if got := k.VerifySame(value, test.repository, test.head, test.content); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	if keys(t, second).VerifySame(value, "github.com:1", "head", "content") || seal.Keys(nil).VerifySame(value, "github.com:1", "head", "content") {
+		t.Error("another key verifies it")
+	}
+	if mark := k.Mark("github.com:1", 0); k.VerifySame(mark, "github.com:1", "head", "content") {
+		t.Error("a mark is a seal of a content")
+	}
+}

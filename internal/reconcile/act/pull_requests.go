@@ -3,6 +3,7 @@ package act
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
@@ -50,12 +51,7 @@ func (x *executor) propose(ctx context.Context, effect outcome.Effect) outcome.E
 	}
 	if pushed {
 		effect.Action = outcome.ActionRefreshed
-		// On a new head no check ran, and no user approved it.
-		open := x.o.Promotion.Open[p.Head]
-		open.Checks, open.Refused = nil, nil
-		open.Approvals, open.Void = nil, nil
-		open.Votes = nil
-		fresh, found, err := x.replan(ctx, open)
+		fresh, found, err := x.replan(ctx, x.rewritten(x.o.Promotion.Open[p.Head]))
 		if err != nil {
 			effect.Err = err
 			return effect
@@ -72,6 +68,24 @@ func (x *executor) propose(ctx context.Context, effect outcome.Effect) outcome.E
 		return effect
 	}
 	return x.merge(ctx, effect, files)
+}
+
+// rewritten returns a pull request with a new head, on which no check ran. Where it has the content of the one that it
+// replaced, the approvals of that count, unless the forge dismisses them, which the next attempt reads.
+func (x *executor) rewritten(open promotion.Open) promotion.Open {
+	open.Checks, open.Refused = nil, nil
+	head, err := x.c.Objects.Commit(x.o.Heads[open.Head])
+	if err == nil && len(open.Approvals) > 0 && len(x.c.History(x.o.Promotion.Config).SameContent(head)) > 0 {
+		open.Votes = slices.Clone(open.Votes)
+		for i := range open.Votes {
+			open.Votes[i].Current = false
+		}
+		x.again = true
+		return open
+	}
+	open.Approvals, open.Void = nil, nil
+	open.Votes = nil
+	return open
 }
 
 // needsPush reports whether the head of a proposal has to be written. It returns the user who committed to it last, if it
@@ -91,7 +105,11 @@ func (x *executor) needsPush(
 		return false, "", fmt.Errorf("read the head of %s: %w", p.Head, err)
 	}
 	history := x.c.History(x.o.Promotion.Config)
+	base := x.o.Promotion.BranchOf(p.Environment)
 	ours, err := history.Wrote(ctx, p.Head, commit)
+	if err == nil && !ours {
+		_, ours, err = history.Updated(ctx, p.Head, commit, base, x.o.Heads[base])
+	}
 	switch {
 	case err != nil:
 		return false, "", err
@@ -103,7 +121,6 @@ func (x *executor) needsPush(
 		return false, "", nil
 	}
 	// A pull request of a merged head would be empty.
-	base := x.o.Promotion.BranchOf(p.Environment)
 	needed, err = history.Merged(ctx, base, x.o.Heads[base], commit)
 	return needed, "", err
 }

@@ -7,7 +7,9 @@ import (
 
 	"promoter/internal/fault"
 	"promoter/internal/landing"
+	"promoter/internal/promotion"
 	"promoter/internal/promotion/propose"
+	"promoter/internal/pullrequest"
 	"promoter/internal/reconcile/outcome"
 	"promoter/internal/repo"
 )
@@ -126,8 +128,10 @@ func (x *executor) commitNext(ctx context.Context, p propose.Proposal, branch, t
 }
 
 // commit writes the commit of a proposal as it is to be pushed.
-func (x *executor) commit(ctx context.Context, p propose.Proposal, files map[string][]byte, parent string) (string, error) {
-	commit, err := newRewriter(x.c, x.o).commit(p, files, parent)
+func (x *executor) commit(
+	ctx context.Context, p propose.Proposal, files map[string][]byte, parent string, replaced ...promotion.Trailer,
+) (string, error) {
+	commit, err := newRewriter(x.c, x.o).commit(p, files, parent, replaced...)
 	if err != nil {
 		return "", err
 	}
@@ -149,7 +153,8 @@ func pushed(effects []outcome.Effect) (commits []landing.Pushed) {
 
 // writeHead writes the branch of a proposal on the current base.
 func (x *executor) writeHead(ctx context.Context, effect outcome.Effect, files map[string][]byte, old string) outcome.Effect {
-	commit, err := x.commit(ctx, effect.Proposal, files, x.o.Heads[x.o.Promotion.BranchOf(effect.Environment)])
+	base := x.o.Promotion.BranchOf(effect.Environment)
+	commit, err := x.commitHead(ctx, effect.Proposal, files, base, old)
 	if err == nil {
 		err = x.push(ctx, repo.Update{Branch: effect.Head, Old: old, New: commit})
 	}
@@ -158,6 +163,37 @@ func (x *executor) writeHead(ctx context.Context, effect outcome.Effect, files m
 	}
 	effect.Commit = commit
 	return effect
+}
+
+// commitHead writes the commit of a head on its base. It names the heads with the same content that it replaces.
+func (x *executor) commitHead(
+	ctx context.Context, p propose.Proposal, files map[string][]byte, base, old string,
+) (string, error) {
+	replaced, err := x.replaced(ctx, p, files, old)
+	if err != nil {
+		return "", err
+	}
+	return x.commit(ctx, p, files, x.o.Heads[base], replaced...)
+}
+
+// replaced returns the trailers that name the heads with the same content that a new head of a pull request replaces: users
+// may have approved these.
+func (x *executor) replaced(
+	ctx context.Context, p propose.Proposal, files map[string][]byte, old string,
+) ([]promotion.Trailer, error) {
+	if p.Open == nil || old == "" || !x.c.Forge.Features().Approvals {
+		return nil, nil
+	}
+	head, err := x.c.Objects.Commit(old)
+	if err != nil {
+		return nil, repo.IgnoreNotFound(err)
+	}
+	base := x.o.Promotion.BranchOf(p.Environment)
+	trailers, err := x.c.History(x.o.Promotion.Config).Replacing(ctx, head, base, x.o.Heads[base], pullrequest.Trailers(p), files)
+	if err != nil {
+		return nil, fmt.Errorf("compare with the former head of %s: %w", p.Head, err)
+	}
+	return trailers, nil
 }
 
 // deleteHead deletes a head branch that is not needed any more, unless it was moved or

@@ -93,7 +93,7 @@ func (w rewriter) rewrite(ctx context.Context, tree repo.Tree, decision promotio
 }
 
 // commit writes the commit of a proposal and pushes nothing.
-func (w rewriter) commit(p propose.Proposal, files map[string][]byte, parent string) (string, error) {
+func (w rewriter) commit(p propose.Proposal, files map[string][]byte, parent string, replaced ...promotion.Trailer) (string, error) {
 	subject, body := pullrequest.CommitMessage(pullrequest.Page{Proposal: p})
 	message := subject + "\n"
 	if body != "" {
@@ -101,7 +101,7 @@ func (w rewriter) commit(p propose.Proposal, files map[string][]byte, parent str
 	}
 	commit, err := w.objects.Write(repo.Draft{
 		Parent: parent, Files: files, By: w.signature, Message: message,
-		Trailers: append(pullrequest.Trailers(p), w.marks...),
+		Trailers: slices.Concat(pullrequest.Trailers(p), replaced, w.marks),
 	})
 	if err != nil {
 		return "", fmt.Errorf("write a commit for %s: %w", p.Head, err)

@@ -425,6 +425,25 @@ func inHead(s *story, pr scm.PullRequest) (in []string) {
 	return in
 }
 
+// bringTheSame reports whether two heads change the same files to the same content.
+func bringTheSame(s *story, a, b string) bool {
+	brings := func(head string) map[string]string {
+		commit := s.Store.Commit(head)
+		if len(commit.Parents) != 1 {
+			return nil
+		}
+		before, changed := s.Store.Files(commit.Parents[0]), map[string]string{}
+		for path, content := range s.Store.Files(head) {
+			if before[path] != content {
+				changed[path] = content
+			}
+		}
+		return changed
+	}
+	changed := brings(b)
+	return len(changed) > 0 && maps.Equal(brings(a), changed)
+}
+
 // gatesOf returns the settings of a pull request in the config now. Those of gates are the same for all
 // applications.
 func gatesOf(s *story, pr scm.PullRequest) (config.Environment, bool) {
@@ -436,14 +455,14 @@ func gatesOf(s *story, pr scm.PullRequest) (config.Environment, bool) {
 	return settingsOf(s, s.Store.Files(s.head("main"))[repo.ConfigFile], in[0])
 }
 
-// approved reports whether a user who counts approved a head, and none objects.
+// approved reports whether a user who counts approved a head, or another one that brought the same, and none objects.
 func approved(s *story, number int, head string) bool {
 	approvals := 0
 	for _, who := range []string{scmtest.Ann, scmtest.Bob} {
 		switch said := s.reviewed[number][who]; {
 		case said.state == scm.ChangesRequested:
 			return false
-		case said.state == scm.Approved && said.head == head:
+		case said.state == scm.Approved && (said.head == head || bringTheSame(s, said.head, head)):
 			approvals++
 		}
 	}

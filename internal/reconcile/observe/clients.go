@@ -128,7 +128,7 @@ func (c Clients) History(of *config.Config) landing.Reader {
 		Remote: c.Remote, Objects: c.Objects, Repository: c.Forge, By: c.By,
 		Past: landing.NewPastFiles(c.Files, of), Pushes: landing.NewPushes(), Memory: c.Landings,
 		States: c.Evidence, Assumed: c.AssumedHealth,
-		Log: c.Log,
+		Log: c.Log, Seals: c.Seals.Keys,
 	}
 }
 

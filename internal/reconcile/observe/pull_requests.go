@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"promoter/internal/config/setting"
@@ -131,16 +132,18 @@ func readPullRequest(
 	if err != nil {
 		return open, err
 	}
-	for _, landed := range promotion.ReadTrailers(head.Trailers) {
+	written, foreign, err := writtenIn(ctx, c, o, pr, head)
+	if err != nil {
+		return open, err
+	}
+	open.Foreign = foreign
+	for _, landed := range promotion.ReadTrailers(written.Trailers) {
 		if landed.Environment == target.Environment {
 			open.Snapshots[landed.Application] = landed.Snapshot
 		}
 	}
 	pushed := head.Committer.When
 	open.Changed = pushed
-	if open.Foreign, err = foreignReason(ctx, c, o, pr, head); err != nil {
-		return open, err
-	}
 	environment, known := o.Promotion.Config.Environment(target.Environment)
 	if !known || open.Foreign != "" {
 		return open, nil
@@ -167,7 +170,9 @@ func readPullRequest(
 		if err != nil {
 			return open, fmt.Errorf("read the reviews: %w", err)
 		}
-		if err := countReviews(ctx, c.Forge, &open, pr, reviews, teamsOf(environment.Gates.Approvals)); err != nil {
+		same := sync.OnceValue(func() []string { return c.History(o.Promotion.Config).SameContent(head) })
+		counted := counting{forge: c.Forge, pr: pr, teams: teamsOf(environment.Gates.Approvals), same: same}
+		if err := counted.count(ctx, &open, reviews); err != nil {
 			return open, err
 		}
 	}
@@ -224,16 +229,24 @@ func asOpen(pr scm.PullRequest) promotion.Open {
 	}
 }
 
-// foreignReason returns why a pull request of our branch belongs to a user.
-func foreignReason(ctx context.Context, c Clients, o Observation, pr scm.PullRequest, head repo.Commit) (string, error) {
+// writtenIn returns the commit of ours in a pull request of our branch: its head, unless the base was merged into it. It
+// also returns why the pull request belongs to a user; empty: it does not.
+func writtenIn(
+	ctx context.Context, c Clients, o Observation, pr scm.PullRequest, head repo.Commit,
+) (written repo.Commit, foreign string, err error) {
 	if why := takenOver(o, pr); why != "" {
-		return why, nil
+		return head, why, nil
 	}
-	ours, err := c.History(o.Promotion.Config).Wrote(ctx, pr.Head.Branch, head)
+	history := c.History(o.Promotion.Config)
+	ours, err := history.Wrote(ctx, pr.Head.Branch, head)
 	if err != nil || ours {
-		return "", err
+		return head, "", err
 	}
-	return head.Committer.Name + " committed to it", nil
+	origin, updated, err := history.Updated(ctx, pr.Head.Branch, head, pr.Base, o.Heads[pr.Base])
+	if err != nil || updated {
+		return origin, "", err
+	}
+	return head, head.Committer.Name + " committed to it", nil
 }
 
 // takenOver returns why a pull request of our branch, whatever its commits are, belongs to
@@ -251,12 +264,20 @@ func takenOver(o Observation, pr scm.PullRequest) string {
 	}
 }
 
-// countReviews counts the last vote of each user. For the config only votes on the
-// current head count, and neither those of bots nor that of the author; for the forge,
-// those that it did not dismiss.
-func countReviews(
-	ctx context.Context, forge scm.Repository, open *promotion.Open, pr scm.PullRequest, reviews []scm.Review, teams []string,
-) error {
+// counting counts the reviews of a pull request.
+type counting struct {
+	forge scm.Repository
+	pr    scm.PullRequest
+	teams []string // of the config
+	// same returns the heads that the current one replaced with the same content.
+	same func() []string
+}
+
+// count counts the last vote of each user. For the config only votes on the
+// current head count, or on one with the same content that promoter replaced, and neither those of bots nor that of the
+// author; for the forge, those that it did not dismiss.
+func (c counting) count(ctx context.Context, open *promotion.Open, reviews []scm.Review) error {
+	forge, pr := c.forge, c.pr
 	votes := map[string]scm.Review{}
 	for _, review := range reviews {
 		open.Changed = later(open.Changed, review.At)
@@ -288,11 +309,11 @@ func countReviews(
 			void.Why = "it is a bot's"
 		case !review.MayWrite:
 			void.Why = "they may not write to the repository"
-		case !current:
+		case !current && !slices.Contains(c.same(), review.Commit):
 			void.Why = "it is older than the last push"
 		default:
 			approval := promotion.Approval{By: login, ID: review.Author.ID, At: review.At}
-			for _, team := range teams {
+			for _, team := range c.teams {
 				member, err := forge.Signals().Member(ctx, team, review.Author)
 				if err != nil {
 					return fmt.Errorf("ask whether %s is in %s: %w", login, team, err)

@@ -99,6 +99,13 @@ func trailers(message string) []promotion.Trailer {
 	return found
 }
 
+// Forget makes a commit unreadable, as in a clone that never had it.
+func (g *Git) Forget(commit string) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	delete(g.commits, commit)
+}
+
 // Branch returns the head of a branch; empty when it does not exist.
 func (g *Git) Branch(name string) string {
 	g.mutex.Lock()
