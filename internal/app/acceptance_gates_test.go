@@ -78,9 +78,10 @@ func TestRun_soakStartsWhenItLanded(t *testing.T) {
 		s.release("web", "1.1.0")
 		s.clock.set(workday().AddDate(0, 0, -3))
 		for _, environment := range []string{"dev", "staging"} {
-			s.edit("ada", "main", environment+"/shop.yaml", s.line("web:1.0.0"), s.line("web:1.1.0"))
+			s.edit("ada", "next", environment+"/shop.yaml", s.line("web:1.0.0"), s.line("web:1.1.0"))
 		}
 		s.clock.set(workday())
+		s.repo.Git.SetHead("ada", "main", s.repo.Git.Head("next"))
 		s.because(s.run(), "prod", "soak")
 		s.holds("prod", "1.0.0 1.0.0")
 		s.wait(50 * time.Minute)
