@@ -209,14 +209,9 @@ func TestRun_rollbackGoesNoFurther(t *testing.T) {
 func TestRun_soakGoesOnAfterAPush(t *testing.T) {
 	t.Parallel()
 	onEveryForge(t, func(s turned) {
+		s.configure("after: [staging]", "after: {staging: {soak: 1h}}")
 		s.release("web", "1.1.0")
-		config := s.branches.Run("show", "main:.promoter.yaml")
-		manifest := s.branches.Run("show", "main:staging/shop.yaml")
-		s.branches.Commit("ada", "main", "By hand", map[string]string{
-			".promoter.yaml":    strings.Replace(config, "after: [staging]", "after: {staging: {soak: 1h}}", 1),
-			"staging/shop.yaml": strings.ReplaceAll(manifest, s.line("web:1.0.0"), s.line("web:1.1.0")) + "\n",
-		})
-		pushed := s.clock.Now().UTC().Format("2006-01-02T15:04")
+		pushed := s.writes("staging/shop.yaml", "web:1.0.0", "web:1.1.0")
 		s.wait(20 * time.Minute)
 		s.because(s.run(), "prod", "waiting", "present since "+pushed)
 		s.wait(20 * time.Minute)
@@ -225,5 +220,102 @@ func TestRun_soakGoesOnAfterAPush(t *testing.T) {
 		s.wait(25 * time.Minute)
 		s.run()
 		s.open(prodHead)
+	})
+}
+
+// configure replaces text in the config on main, as a user.
+func (s turned) configure(from, to string) {
+	s.t.Helper()
+	config := s.branches.Run("show", "main:.promoter.yaml")
+	if !strings.Contains(config, from) {
+		s.t.Fatalf("the config has no %q:\n%s", from, config)
+	}
+	s.branches.Commit("ada", "main", "Configure", map[string]string{".promoter.yaml": strings.Replace(config, from, to, 1) + "\n"})
+}
+
+// writes writes a version of web to a file on main by hand, and returns the time.
+func (s turned) writes(path, from, to string) (at string) {
+	s.t.Helper()
+	manifest := s.branches.Run("show", "main:"+path)
+	s.branches.Commit("ada", "main", "By hand", map[string]string{path: strings.ReplaceAll(manifest, s.line(from), s.line(to)) + "\n"})
+	return s.clock.Now().UTC().Format("2006-01-02T15:04")
+}
+
+// A soak counts only the time since a version came back, also if no run saw that it was gone.
+func TestRun_soakBeginsAgainAfterAnInterruption(t *testing.T) {
+	t.Parallel()
+	onEveryForge(t, func(s turned) {
+		s.configure("after: [staging]", "after: {staging: {soak: 1h}}")
+		s.landed()
+		s.because(s.run(), "prod", "waiting", "present since")
+		s.wait(40 * time.Minute)
+		s.writes("staging/shop.yaml", "web:1.1.0", "web:1.0.0")
+		s.wait(10 * time.Minute)
+		back := s.writes("staging/shop.yaml", "web:1.0.0", "web:1.1.0")
+		s.wait(30 * time.Minute) // 80 minutes after it landed
+		s.because(s.run(), "prod", "waiting", "present since "+back, "again")
+		s.wait(20 * time.Minute)
+		s.because(s.run(), "prod", "waiting")
+		s.wait(15 * time.Minute)
+		s.run()
+		s.open(prodHead)
+	})
+}
+
+// withBlog adds a second application with web 1.0.0, and brings web 1.1.0 to both in staging. Then it releases web 1.2.0.
+func (s turned) withBlog(heads ...string) {
+	s.t.Helper()
+	files := map[string]string{}
+	for _, environment := range []string{"dev", "staging", "prod"} {
+		files[environment+"/blog.yaml"] = s.manifest("web:1.0.0")
+	}
+	s.branches.Commit("ada", "main", "Blog", files)
+	s.release("web", "1.1.0")
+	for _, head := range heads {
+		s.run()
+		s.pulls.Merge("ada", s.open(head).Number, "merge")
+	}
+	s.release("web", "1.2.0")
+	s.run()
+	s.wait(time.Minute)
+}
+
+// on checks that the file of an application in staging has a version of web on a branch.
+func (s turned) on(branch, application, version string) {
+	s.t.Helper()
+	if content := s.branches.Run("show", branch+":staging/"+application+".yaml"); !strings.Contains(content, s.line(version)) {
+		s.t.Errorf("%s of %s holds\n%s, want %s", application, branch, content, version)
+	}
+}
+
+// A rollback does not wait for the limit of open pull requests.
+func TestRun_rollbackPassesTheLimit(t *testing.T) {
+	t.Parallel()
+	onEveryForge(t, func(s turned) {
+		s.configure("after: [dev]}", "after: [dev], pullRequest: {limit: 1}}")
+		s.withBlog("promoter/staging/blog", "promoter/staging/shop")
+		s.open("promoter/staging/blog")
+		s.decide(decision.Decision{Verb: verb.Rollback, Environment: "staging", Application: "shop", Reason: "slow"})
+		s.run()
+		s.open("promoter/staging/blog")
+		s.on(s.open("promoter/staging/shop").Head, "shop", "web:1.0.0")
+	})
+}
+
+// A rollback leaves the pull request of its group, which goes on without that application.
+func TestRun_rollbackLeavesTheGroup(t *testing.T) {
+	t.Parallel()
+	onEveryForge(t, func(s turned) {
+		const group = "promoter/staging/_all"
+		s.configure("after: [dev]}", "after: [dev], pullRequest: {group: environment}}")
+		s.withBlog(group)
+		s.on(s.open(group).Head, "shop", "web:1.2.0")
+		s.decide(decision.Decision{Verb: verb.Rollback, Environment: "staging", Application: "shop", Reason: "slow"})
+		s.run()
+		s.run()
+		s.on(s.open(group).Head, "blog", "web:1.2.0")
+		s.on(s.open(group).Head, "shop", "web:1.1.0")
+		s.on(s.open("promoter/staging/shop").Head, "shop", "web:1.0.0")
+		s.on(s.open("promoter/staging/shop").Head, "blog", "web:1.1.0")
 	})
 }
