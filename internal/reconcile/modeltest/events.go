@@ -62,7 +62,8 @@ func interleave(s *story) {
 		may(1, retarget, people.Retarget), may(1, (*story).draft, people.Draft),
 		may(1, commitToHead, people.Merge), may(1, deleteBranch, s.Git.Delete, people.Merge),
 		may(1, revert), may(1, moveBase), may(1, changeConfig), may(1, (*story).release),
-		may(1, holdOrResume), may(1, unreject), may(1, freeze), may(1, reject), may(1, (*story).command, people.Comment),
+		may(1, holdOrResume), may(1, decidePattern), may(1, unreject), may(1, freeze), may(1, reject), may(1, (*story).command, people.Comment),
+		may(1, closeAsBot, people.Close), may(1, reopenAsBot, people.Reopen),
 		may(2, reportHealth), may(1, catchUp), may(1, loseMirrored), may(1, deleteImage), may(1, rebuild), may(2, moveStable),
 		may(1, holdFile), may(2, reportSmoke, people.Status),
 	)
