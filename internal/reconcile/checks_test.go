@@ -88,9 +88,9 @@ func TestChecks_endWithTheirPeriod(t *testing.T) {
 	w.byHand("main", "dev", line(web, "1.1.0"), line(web, "1.0.0")+"\n"+line(web, "1.1.0")) // no snapshot
 	w.Forge.Check(w.Git.Branch("main"), "e2e", scm.CheckPassed)
 	w.run()
-	w.byHand("main", "dev", line(web, "1.0.0")+"\n"+line(web, "1.1.0"), line(web, "1.1.0"))
+	w.push(web, "1.2.0")
+	w.byHand("main", "dev", line(web, "1.0.0")+"\n"+line(web, "1.1.0"), line(web, "1.2.0"))
 	wantReason(t, w.run(), "staging", "waiting", "dev check e2e*: not reported yet")
-	w.pushAndRun(web, "1.2.0")
 	w.Forge.Check(w.Git.Branch("main"), "e2e", scm.CheckFailed)
 	wantReason(t, w.run(), "staging", "waiting", "e2e failed")
 	w.holds("staging", "1.0.0 1.0.0")
