@@ -14,10 +14,10 @@ import (
 )
 
 // This file compares what heads of pull requests bring. promoter writes a head again on a newer base: what it brings stays
-// the same, and so do the approvals of its content. The new head names those that it replaces, in trailers. Any user who can
-// push can write these too, so they prove nothing: that the contents are equal, a seal proves, or the objects of both heads.
+// the same, and so do the approvals of its content. The objects of both heads prove that, or a seal: a head names those that it
+// replaced, in trailers, which any user who can push can write too.
 
-// TrailerReplaces names a head with the same content that a commit of promoter replaced, and may have a seal.
+// TrailerReplaces names a head with the same content that a commit of promoter replaced, and its seal.
 const TrailerReplaces = "Promoter-Replaces"
 
 const (
@@ -25,26 +25,78 @@ const (
 	maxReplaced = 20
 	// maxUpdates is how many merges of the base may be on a head of promoter.
 	maxUpdates = 10
-	// maxContent is how many bytes of files a head may bring to be compared, and maxChanged how many files.
+	// maxCompared is how many other heads are compared with one.
+	maxCompared = 20
+	// maxContent is how many bytes of files a head may bring to be sealed, and maxBrought how many files to be compared.
 	maxContent = 32 << 20
-	maxChanged = 10_000
+	maxBrought = 1000
 )
 
-// origin returns the commit of promoter below merges of the base into its branch, and these merges, the newest first.
-func (r Reader) origin(head repo.Commit) (origin repo.Commit, merges []repo.Commit, err error) {
+// origin returns the commit of promoter below merges of the base into its branch, and these merges, the newest first. It
+// reads more history of the branch if that is needed.
+func (r Reader) origin(ctx context.Context, branch string, head repo.Commit) (origin repo.Commit, merges []repo.Commit, err error) {
 	for len(head.Parents) == 2 && len(merges) < maxUpdates {
 		merges = append(merges, head)
+		readable, err := r.ReadParent(ctx, branch, head)
+		if err != nil || !readable {
+			return repo.Commit{}, merges, err
+		}
 		if head, err = r.Objects.Commit(head.Parents[0]); err != nil {
-			return head, merges, err
+			return repo.Commit{}, merges, err
 		}
 	}
 	return head, merges, nil
 }
 
+// proposed is what a head brings: the versions in the trailers of its commit of promoter, and the files that differ from the
+// base that it is on.
+type proposed struct {
+	head     string
+	trailers []promotion.Trailer
+	paths    []string // sorted
+}
+
+// versions returns the versions as lines, sorted.
+func (p proposed) versions() []string {
+	var lines []string
+	for _, l := range promotion.ReadTrailers(p.trailers) {
+		lines = append(lines, fmt.Sprintf("%q %q %q", l.Environment, l.Application, l.Snapshot.ID()))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// proposedBy returns what a head brings. It is one commit on the base, with merges of later commits of the base, and nothing else:
+// then users who compare it with the base see exactly that. False: it is something else, or not readable.
+func (r Reader) proposedBy(ctx context.Context, branch string, head repo.Commit, base, tip string) (p proposed, is bool, err error) {
+	origin, merges, err := r.origin(ctx, branch, head)
+	if err != nil || len(origin.Parents) != 1 {
+		return p, false, repo.IgnoreNotFound(err)
+	}
+	// Each base is on the branch before the newer one. Otherwise, users compare with another commit than the one that counts here.
+	after, bases := tip, []string{}
+	for _, commit := range append(slices.Clone(merges), origin) { // the newest first
+		parent := commit.Parents[len(commit.Parents)-1]
+		if _, err := r.Objects.Commit(parent); err != nil {
+			return p, false, repo.IgnoreNotFound(err)
+		}
+		if on, err := r.OnBranch(ctx, base, after, parent); err != nil || !on {
+			return p, false, err
+		}
+		after, bases = parent, append(bases, parent)
+	}
+	p = proposed{head: head.ID, trailers: origin.Trailers}
+	if p.paths, err = r.Objects.Changed(bases[0], head.ID); err != nil {
+		return p, false, repo.IgnoreNotFound(err)
+	}
+	slices.Sort(p.paths)
+	return p, len(p.versions()) > 0 && len(p.paths) > 0 && len(p.paths) <= maxBrought, nil
+}
+
 // Updated reports whether a head is one of promoter into which a forge, or a user, merged newer commits of the base, and
 // nothing else: what promoter writes on that base has the same files. It returns the commit of promoter.
 func (r Reader) Updated(ctx context.Context, branch string, head repo.Commit, base, tip string) (origin repo.Commit, is bool, err error) {
-	origin, merges, err := r.origin(head)
+	origin, merges, err := r.origin(ctx, branch, head)
 	if err != nil || len(merges) == 0 || len(origin.Parents) != 1 {
 		return origin, false, repo.IgnoreNotFound(err)
 	}
@@ -73,44 +125,24 @@ func onBase(head, origin repo.Commit) repo.Commit {
 	return written
 }
 
-// contentOf returns a digest of what a head brings: its versions, the files that differ from its base, and their content.
-// Empty: it is not readable, or no head of promoter.
-func (r Reader) contentOf(head repo.Commit) string {
-	origin, _, err := r.origin(head)
-	if err != nil || len(origin.Parents) != 1 {
-		return ""
-	}
-	base := onBase(head, origin).Parents[0]
-	if _, err := r.Objects.Commit(base); err != nil {
-		return ""
-	}
-	changed, err := r.Objects.Changed(base, head.ID)
-	if err != nil || len(changed) > maxChanged {
-		return ""
-	}
+// content returns a digest of what a head brings, for seals. It is asked of heads that promoter wrote alone: their files are read.
+// Empty: they are too large.
+func (r Reader) content(p proposed) string {
 	files, room := map[string][]byte{}, int64(maxContent)
-	for _, path := range changed {
-		content, err := r.Objects.Read(head.ID, path, room)
+	for _, path := range p.paths {
+		content, err := r.Objects.Read(p.head, path, room)
 		if err != nil || int64(len(content)) > room {
 			return "" // it was removed, which promoter never does, or is too large
 		}
 		files[path] = content
 		room -= int64(len(content))
 	}
-	return digestOfContent(origin.Trailers, files)
+	return digestOfContent(p, files)
 }
 
-// digestOfContent returns a digest of versions and files. Empty: there are none.
-func digestOfContent(trailers []promotion.Trailer, files map[string][]byte) string {
-	landed := promotion.ReadTrailers(trailers)
-	if len(landed) == 0 || len(files) == 0 {
-		return ""
-	}
-	var lines []string
-	for _, l := range landed {
-		lines = append(lines, fmt.Sprintf("%q %q %q", l.Environment, l.Application, l.Snapshot.ID()))
-	}
-	slices.Sort(lines)
+// digestOfContent returns a digest of versions and files.
+func digestOfContent(p proposed, files map[string][]byte) string {
+	lines := p.versions()
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		lines = append(lines, fmt.Sprintf("%q %x", path, sha256.Sum256(files[path])))
 	}
@@ -118,67 +150,90 @@ func digestOfContent(trailers []promotion.Trailer, files map[string][]byte) stri
 	return hex.EncodeToString(sum[:])
 }
 
-// Replacing returns the trailers of a commit that replaces a head, with the trailers and files that it has: the
-// heads with the same content, the newest last. There are none where the content differs, or where the head is on no base.
+// Replacing returns the trailers of a commit that replaces a head, with the trailers and files that it has: the heads with the same
+// content and their seals, the newest last. There are none without keys, and where the content differs.
 func (r Reader) Replacing(
-	ctx context.Context, head repo.Commit, base, tip string, trailers []promotion.Trailer, files map[string][]byte,
+	ctx context.Context, branch string, head repo.Commit, base, tip string, trailers []promotion.Trailer, files map[string][]byte,
 ) ([]promotion.Trailer, error) {
-	content := digestOfContent(trailers, files)
-	if content == "" || r.contentOf(head) != content {
+	if len(r.Seals) == 0 {
 		return nil, nil
 	}
-	origin, merges, err := r.origin(head)
-	if err != nil {
+	old, is, err := r.proposedBy(ctx, branch, head, base, tip)
+	next := proposed{trailers: trailers, paths: slices.Sorted(maps.Keys(files))}
+	if err != nil || !is || !slices.Equal(old.paths, next.paths) {
 		return nil, err
 	}
-	for _, commit := range append(slices.Clone(merges), origin) {
-		if on, err := r.OnBranch(ctx, base, tip, onBase(commit, origin).Parents[0]); err != nil || !on {
-			return nil, err
-		}
+	content := r.content(old)
+	if content == "" || content != digestOfContent(next, files) {
+		return nil, nil
 	}
+	repository := string(r.Repository.Info().Key)
 	var all []promotion.Trailer
-	for _, replaced := range append(r.SameContent(head), head.ID) {
-		value := replaced
-		if len(r.Seals) > 0 {
-			value += " " + r.Seals.Same(string(r.Repository.Info().Key), replaced, content)
-		}
-		all = append(all, promotion.Trailer{Key: TrailerReplaces, Value: value})
+	for _, replaced := range append(r.sealed(old), head.ID) {
+		all = append(all, promotion.Trailer{Key: TrailerReplaces, Value: replaced + " " + r.Seals.Same(repository, replaced, content)})
 	}
 	return all[max(0, len(all)-maxReplaced):], nil
 }
 
-// SameContent returns the earlier heads that a head replaced and that provably had the same content, the oldest first.
-func (r Reader) SameContent(head repo.Commit) []string {
-	content := r.contentOf(head)
-	origin, merges, err := r.origin(head)
-	if content == "" || err != nil {
-		return nil
-	}
-	var same []string
-	read := 0
-	for _, trailer := range origin.Trailers {
-		if !strings.EqualFold(trailer.Key, TrailerReplaces) {
+// sealed returns the heads that a head names with a seal of its content, the oldest first.
+func (r Reader) sealed(p proposed) []string {
+	content := ""
+	var all []string
+	for _, trailer := range p.trailers {
+		if len(r.Seals) == 0 || !strings.EqualFold(trailer.Key, TrailerReplaces) {
 			continue
 		}
-		if read++; read > maxReplaced {
-			break
+		if content == "" {
+			content = r.content(p)
 		}
 		replaced, seal, _ := strings.Cut(trailer.Value, " ")
-		if r.Seals.VerifySame(seal, string(r.Repository.Info().Key), replaced, content) || r.hadContent(replaced, content) {
-			same = append(same, replaced)
+		if content != "" && len(all) < maxReplaced && r.Seals.VerifySame(seal, string(r.Repository.Info().Key), replaced, content) {
+			all = append(all, replaced)
 		}
 	}
-	slices.Reverse(merges)
-	for _, commit := range append([]repo.Commit{origin}, merges...) {
-		if commit.ID != head.ID && r.contentOf(commit) == content {
-			same = append(same, commit.ID)
-		}
-	}
-	return same
+	return all
 }
 
-// hadContent reports whether a commit that is readable has a content.
-func (r Reader) hadContent(id, content string) bool {
-	commit, err := r.Objects.Commit(id)
-	return err == nil && r.contentOf(commit) == content
+// SameContent returns those of some heads that provably had the content of a head of promoter: a seal says so, or both are on the
+// base, bring the same files, and have the same versions and bytes in them.
+func (r Reader) SameContent(
+	ctx context.Context, branch string, head repo.Commit, base, tip string, others []string,
+) (same []string, err error) {
+	if len(others) == 0 {
+		return nil, nil
+	}
+	now, is, err := r.proposedBy(ctx, branch, head, base, tip)
+	if err != nil || !is {
+		return nil, err
+	}
+	sealed := r.sealed(now)
+	for _, other := range others[:min(len(others), maxCompared)] {
+		is := slices.Contains(sealed, other)
+		if !is {
+			if is, err = r.bringsTheSame(ctx, branch, now, other, base, tip); err != nil {
+				return nil, err
+			}
+		}
+		if is {
+			same = append(same, other)
+		}
+	}
+	return same, nil
+}
+
+// bringsTheSame reports whether another head brings the same as one, by the objects of both.
+func (r Reader) bringsTheSame(ctx context.Context, branch string, now proposed, other, base, tip string) (bool, error) {
+	commit, err := r.Objects.Commit(other)
+	if err != nil {
+		return false, repo.IgnoreNotFound(err)
+	}
+	then, is, err := r.proposedBy(ctx, branch, commit, base, tip)
+	if err != nil || !is || !slices.Equal(then.paths, now.paths) || !slices.Equal(then.versions(), now.versions()) {
+		return false, err
+	}
+	differ, err := r.Objects.Changed(then.head, now.head) // with the modes of files
+	return err == nil && !slices.ContainsFunc(differ, func(path string) bool {
+		_, brought := slices.BinarySearch(now.paths, path)
+		return brought
+	}), err
 }

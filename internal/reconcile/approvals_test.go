@@ -135,11 +135,13 @@ func TestApprovals_ofContentThatAHeadOnlyClaims(t *testing.T) {
 				w.elsewhere()
 				reconcile() // writes the head again
 				again, err := w.Git.Objects().Commit(w.pull(2).Head.Commit)
-				if err != nil || again.ID == approved || !strings.Contains(again.Message, "Promoter-Replaces: "+approved) {
+				if err != nil || again.ID == approved || strings.Contains(again.Message, "Promoter-Replaces: "+approved) != sealed {
 					t.Fatalf("%v: %s", err, again.Message)
 				}
-				_, trailer, _ := strings.Cut(again.Message, "Promoter-Replaces: ")
-				trailer, _, _ = strings.Cut(trailer, "\n")
+				_, trailer, named := strings.Cut(again.Message, "Promoter-Replaces: ")
+				if trailer, _, _ = strings.Cut(trailer, "\n"); !named {
+					trailer = approved
+				}
 				if forgotten {
 					w.Git.Forget(approved)
 				}
@@ -169,6 +171,68 @@ func TestApprovals_ofContentThatAHeadOnlyClaims(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// An approval of a head that is not on the base is of what users see there, and not of the one commit on top. Neither is that of a
+// head into which something else was merged, or an older commit of the base.
+func TestApprovals_ofHeadsThatAreNotOnTheBase(t *testing.T) {
+	t.Parallel()
+	for name, approved := range map[string]func(w *world, message string, edit func(map[string]string)){
+		"a commit below": func(w *world, message string, edit func(map[string]string)) {
+			w.Git.Set(prodHead, w.Git.Branch("main"))
+			w.Git.Commit(prodHead, reconciletest.Human, w.Clock.Now(), "What 1.1.0 needs", func(all map[string]string) { all["migration"] = "1" })
+			w.Git.Commit(prodHead, reconciletest.By, w.Clock.Now(), message, edit)
+		},
+		"a merge of something else": func(w *world, message string, edit func(map[string]string)) {
+			w.Git.Set("other", w.Git.Branch("main"))
+			w.Git.Commit("other", reconciletest.Human, w.Clock.Now(), "What 1.1.0 needs", func(all map[string]string) { all["migration"] = "1" })
+			w.Git.Set(prodHead, w.Git.Branch("main"))
+			w.Git.Commit(prodHead, reconciletest.By, w.Clock.Now(), message, edit)
+			w.merge(prodHead, w.Git.Branch("other"))
+		},
+		"a merge of an older commit of the base": func(w *world, message string, edit func(map[string]string)) {
+			older := w.Git.Branch("main")
+			w.elsewhere()
+			w.Git.Set(prodHead, w.Git.Branch("main"))
+			w.Git.Commit(prodHead, reconciletest.By, w.Clock.Now(), message, edit)
+			w.merge(prodHead, older)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := protected(t, approvedOnce, scm.Rules{})
+			wrote, err := w.Git.Objects().Commit(w.pull(2).Head.Commit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			content := w.Git.FilesOf(wrote.ID)["prod/shop.txt"]
+			edit := func(all map[string]string) { all["prod/shop.txt"] = content }
+			approved(w, wrote.Message, edit)
+			seen := w.Git.Branch(prodHead)
+			w.Forge.Review(2, "ada", scm.Approved)
+			// Exactly what promoter writes, which names the approved head.
+			w.Git.Set(prodHead, w.Git.Branch("main"))
+			forged := w.Git.Commit(prodHead, reconciletest.By, w.Clock.Now(), strings.TrimRight(wrote.Message, "\n")+"\nPromoter-Replaces: "+seen+"\n", edit)
+			w.Forge.Check(forged, "ci", scm.CheckPassed)
+			w.run()
+			w.passes()
+			w.run()
+			w.holds("prod", "1.0.0 1.0.0")
+			w.Forge.Review(2, "bob", scm.Approved)
+			w.run()
+			w.holds("prod", "1.1.0 1.0.0")
+		})
+	}
+}
+
+const prodHead = "promoter/prod/shop"
+
+// merge merges a commit into a branch.
+func (w *world) merge(branch, commit string) {
+	w.t.Helper()
+	if _, err := w.Git.Merge(branch, commit, "merge", "Merge", reconciletest.Human, w.Clock.Now()); err != nil {
+		w.t.Fatal(err)
 	}
 }
 

@@ -108,7 +108,8 @@ func (r *Reconciler) repeat(
 	after func(report, before outcome.Report) outcome.Report,
 ) (report outcome.Report, err error) {
 	var known *repo.Refs
-	for following, number, deferrals := 0, 1, 0; ; {
+	deferrals := 0
+	for following, number := 0, 1; ; {
 		start.LastAttempt = number == maxAttempts
 		done, err := attempt(ctx, start, known)
 		report = after(done.report, report)
@@ -131,7 +132,8 @@ func (r *Reconciler) repeat(
 			if err := r.Defer(ctx, firstDeferral<<deferrals); err != nil {
 				return report, err
 			}
-			deferrals, number, known = deferrals+1, 1, nil
+			deferrals++
+			number, known = 1, nil
 		default:
 			report.Again = err == nil && done.again
 			return report, err

@@ -56,6 +56,9 @@ func (s *Store) File(path string, mode Mode, id ID) Entry {
 // than limit means that the file is too large for the caller. A blob that the
 // server left out because of its size is ErrTooLarge.
 func (e Entry) Read(limit int64) ([]byte, error) {
+	if e.Mode == Submodule { // its commit is of another repository
+		return nil, fault.New(fault.NotFound, "read %s: it is a submodule", display(e.Path))
+	}
 	content, err := e.store.encoded.read(plumbing.BlobObject, e.ID, limit+1)
 	switch {
 	case errors.Is(err, ErrMissing) && e.store.tooLarge(e.ID):

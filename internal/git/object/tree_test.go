@@ -38,6 +38,27 @@ func TestTree_modes(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
+	module, err := treeOf(t, c, "main").Entry("module")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := module.Read(10); fault.KindOf(err) != fault.NotFound || errors.Is(err, object.ErrMissing) {
+		t.Errorf("a submodule is read: %v", err)
+	}
+}
+
+// A tree can name an object of another kind. That is an error of the repository, and not of its copy.
+func TestTree_namesAnotherKind(t *testing.T) {
+	t.Parallel()
+	c := gittest.NewClone(t)
+	c.Origin("main", c.Commit(c.Tree(gittest.Entry(filemode.Regular, "a.yaml", c.Tree()))))
+	entry, err := treeOf(t, c, "main").Entry("a.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := entry.Read(10); fault.KindOf(err) != fault.Invalid || errors.Is(err, object.ErrDamaged) {
+		t.Errorf("got %v", err)
+	}
 }
 
 // No honest Git writes these names: they lead out of the folder.

@@ -51,7 +51,11 @@ func (x *executor) propose(ctx context.Context, effect outcome.Effect) outcome.E
 	}
 	if pushed {
 		effect.Action = outcome.ActionRefreshed
-		fresh, found, err := x.replan(ctx, x.rewritten(x.o.Promotion.Open[p.Head]))
+		open, err := x.rewritten(ctx, x.o.Promotion.Open[p.Head])
+		if err != nil {
+			return effect.Failed(err)
+		}
+		fresh, found, err := x.replan(ctx, open)
 		if err != nil {
 			effect.Err = err
 			return effect
@@ -72,20 +76,41 @@ func (x *executor) propose(ctx context.Context, effect outcome.Effect) outcome.E
 
 // rewritten returns a pull request with a new head, on which no check ran. Where it has the content of the one that it
 // replaced, the approvals of that count, unless the forge dismisses them, which the next attempt reads.
-func (x *executor) rewritten(open promotion.Open) promotion.Open {
+func (x *executor) rewritten(ctx context.Context, open promotion.Open) (promotion.Open, error) {
 	open.Checks, open.Refused = nil, nil
-	head, err := x.c.Objects.Commit(x.o.Heads[open.Head])
-	if err == nil && len(open.Approvals) > 0 && len(x.c.History(x.o.Promotion.Config).SameContent(head)) > 0 {
+	same, err := x.sameContent(ctx, open)
+	if err != nil {
+		return open, err
+	}
+	if same {
 		open.Votes = slices.Clone(open.Votes)
 		for i := range open.Votes {
 			open.Votes[i].Current = false
 		}
 		x.again = true
-		return open
+		return open, nil
 	}
 	open.Approvals, open.Void = nil, nil
 	open.Votes = nil
-	return open
+	return open, nil
+}
+
+// sameContent reports whether the new head of an approved pull request has the content of the one that was observed.
+func (x *executor) sameContent(ctx context.Context, open promotion.Open) (bool, error) {
+	if len(open.Approvals) == 0 || open.Commit == "" {
+		return false, nil
+	}
+	head, err := x.c.Objects.Commit(x.o.Heads[open.Head])
+	if err != nil {
+		return false, err
+	}
+	target, _ := promotion.ParseHead(open.Head)
+	base := x.o.Promotion.BaseOf(target)
+	same, err := x.c.History(x.o.Promotion.Config).SameContent(ctx, open.Head, head, base, x.o.Heads[base], []string{open.Commit})
+	if err != nil {
+		return false, fmt.Errorf("compare with the former head of %s: %w", open.Head, err)
+	}
+	return len(same) > 0, nil
 }
 
 // needsPush reports whether the head of a proposal has to be written. It returns the user who committed to it last, if it

@@ -189,7 +189,7 @@ func (x *executor) replaced(
 		return nil, repo.IgnoreNotFound(err)
 	}
 	base := x.o.Promotion.BranchOf(p.Environment)
-	trailers, err := x.c.History(x.o.Promotion.Config).Replacing(ctx, head, base, x.o.Heads[base], pullrequest.Trailers(p), files)
+	trailers, err := x.c.History(x.o.Promotion.Config).Replacing(ctx, p.Head, head, base, x.o.Heads[base], pullrequest.Trailers(p), files)
 	if err != nil {
 		return nil, fmt.Errorf("compare with the former head of %s: %w", p.Head, err)
 	}

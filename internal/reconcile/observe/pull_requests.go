@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"promoter/internal/config/setting"
@@ -170,7 +169,9 @@ func readPullRequest(
 		if err != nil {
 			return open, fmt.Errorf("read the reviews: %w", err)
 		}
-		same := sync.OnceValue(func() []string { return c.History(o.Promotion.Config).SameContent(head) })
+		same := func(others []string) ([]string, error) {
+			return c.History(o.Promotion.Config).SameContent(ctx, pr.Head.Branch, head, pr.Base, o.Heads[pr.Base], others)
+		}
 		counted := counting{forge: c.Forge, pr: pr, teams: teamsOf(environment.Gates.Approvals), same: same}
 		if err := counted.count(ctx, &open, reviews); err != nil {
 			return open, err
@@ -269,8 +270,8 @@ type counting struct {
 	forge scm.Repository
 	pr    scm.PullRequest
 	teams []string // of the config
-	// same returns the heads that the current one replaced with the same content.
-	same func() []string
+	// same returns those of other heads that had the content of the current one.
+	same func(others []string) ([]string, error)
 }
 
 // count counts the last vote of each user. For the config only votes on the
@@ -284,6 +285,10 @@ func (c counting) count(ctx context.Context, open *promotion.Open, reviews []scm
 		if review.State != scm.Commented {
 			votes[review.Author.Login] = review
 		}
+	}
+	same, err := c.sameContent(votes)
+	if err != nil {
+		return err
 	}
 	for _, login := range slices.Sorted(maps.Keys(votes)) {
 		review := votes[login]
@@ -309,7 +314,7 @@ func (c counting) count(ctx context.Context, open *promotion.Open, reviews []scm
 			void.Why = "it is a bot's"
 		case !review.MayWrite:
 			void.Why = "they may not write to the repository"
-		case !current && !slices.Contains(c.same(), review.Commit):
+		case !current && !slices.Contains(same, review.Commit):
 			void.Why = "it is older than the last push"
 		default:
 			approval := promotion.Approval{By: login, ID: review.Author.ID, At: review.At}
@@ -328,6 +333,22 @@ func (c counting) count(ctx context.Context, open *promotion.Open, reviews []scm
 		open.Void = append(open.Void, void)
 	}
 	return nil
+}
+
+// sameContent returns the other heads with approvals that may count because they had the content of the current one.
+func (c counting) sameContent(votes map[string]scm.Review) ([]string, error) {
+	var others []string
+	for _, review := range votes {
+		if review.State == scm.Approved && review.MayWrite && review.Commit != c.pr.Head.Commit && review.Commit != "" {
+			others = append(others, review.Commit)
+		}
+	}
+	slices.Sort(others)
+	same, err := c.same(slices.Compact(others))
+	if err != nil {
+		return nil, fmt.Errorf("compare with heads that were approved: %w", err)
+	}
+	return same, nil
 }
 
 func teamsOf(approvals *setting.Approvals) []string {
