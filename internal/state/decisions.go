@@ -347,7 +347,8 @@ func (s State) rejected(
 			return rejection, of, true
 		}
 		if !rejected {
-			found, scope, rejected = rejection, of, true
+			found, scope = rejection, of
+			rejected = true
 		}
 	}
 	return found, scope, rejected
