@@ -160,6 +160,9 @@ func (o encodedObjects) missing(kind plumbing.ObjectType, id ID) error {
 	if _, err := o.read(other.Type(), id, 0); err != nil {
 		return err
 	}
+	if kind == plumbing.CommitObject {
+		return fault.New(fault.NotFound, "read the commit %s: it is a %s", id, other.Type())
+	}
 	return fault.New(fault.Invalid, "read the %s %s: it is a %s", kind, id, other.Type())
 }
 
