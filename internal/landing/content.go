@@ -194,7 +194,7 @@ func (r Reader) sealed(p proposed) []string {
 	return all
 }
 
-// SameContent returns those of some heads that provably had the content of a head of promoter: a seal says so, or both are on the
+// SameContent returns those of some heads that provably had the content of a head of promoter: a seal proves it, or both are on the
 // base, bring the same files, and have the same versions and bytes in them.
 func (r Reader) SameContent(
 	ctx context.Context, branch string, head repo.Commit, base, tip string, others []string,
