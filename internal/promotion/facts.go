@@ -23,7 +23,9 @@ func (c Current) RewritesForm() bool {
 // HoldsOf returns what the files that reference a component have for the key of gates.hold.
 func (c Current) HoldsOf(component string) []edit.Hold {
 	return slices.DeleteFunc(slices.Clone(c.Holds), func(h edit.Hold) bool {
-		return !slices.ContainsFunc(c.References, func(r edit.Reference) bool { return r.Component == component && r.Position.File == h.File })
+		return !slices.ContainsFunc(c.References, func(r edit.Reference) bool {
+			return r.Component == component && r.Position.File == h.File
+		})
 	})
 }
 

@@ -62,11 +62,14 @@ func excludes(f *finder, r Repository) {
 	each(r, func(e *config.Environment, files []string) {
 		for _, text := range e.Exclude {
 			if matchesNone(text, files) {
-				f.warn(e.Position, "correct it, or remove it", "no file matches the exclude %q of %s", text, e.Name)
+				f.warn(e.Position, correct, "no file matches the exclude %q of %s", text, e.Name)
 			}
 		}
 	})
 }
+
+// correct is the hint for what probably is a typing mistake.
+const correct = "correct it, or remove it"
 
 // maxNamed is how many applications a warning names.
 const maxNamed = 3
@@ -175,7 +178,7 @@ func applications(f *finder, r Repository) {
 	names := applicationsOf(r)
 	for _, a := range r.Config.Applications {
 		if !matchesAny(a.Name, names) {
-			f.warn(a.Position, meant(a.Name, names, "correct it, or remove it"), "no application is called %s, so its settings have no effect", a.Name)
+			f.warn(a.Position, meant(a.Name, names, correct), "no application is called %s, so its settings have no effect", a.Name)
 		}
 	}
 }
@@ -213,7 +216,8 @@ func onlyApplications(f *finder, r Repository) {
 		}
 		for _, pattern := range c.Only.Applications {
 			if !matchesAny(pattern, names) {
-				f.warn(c.Position, meant(pattern, names, "correct it, or remove it"), "no application is called %s in only.applications of %s", pattern, c.Name)
+				f.warn(c.Position, meant(pattern, names, correct),
+					"no application is called %s in only.applications of %s", pattern, c.Name)
 			}
 		}
 	}

@@ -85,7 +85,7 @@ func repositoryGlobs(f *finder) {
 	for _, one := range scopes(f.Server) {
 		for _, pattern := range one.Repositories {
 			if !slices.ContainsFunc(f.Names, func(matches Matcher) bool { return matches([]string{pattern}) }) {
-				f.warn(one.Position, "correct it, or remove it", "no repository matches %q of %s", pattern, one.key)
+				f.warn(one.Position, correct, "no repository matches %q of %s", pattern, one.key)
 			}
 		}
 	}
@@ -100,7 +100,7 @@ func environmentGlobs(f *finder) {
 	for _, one := range scopes(f.Server) {
 		for _, pattern := range one.Environments {
 			if !slices.ContainsFunc(known, func(name string) bool { return glob.MatchName(pattern, name) }) {
-				f.warn(one.Position, meant(pattern, known, "correct it, or remove it"), "no environment is called %s in %s", pattern, one.key)
+				f.warn(one.Position, meant(pattern, known, correct), "no environment is called %s in %s", pattern, one.key)
 			}
 		}
 	}
@@ -110,10 +110,10 @@ func environmentGlobs(f *finder) {
 func verifiedImages(f *finder) {
 	for _, one := range f.Server.Verify {
 		for _, pattern := range one.Images {
-			follows := func(c config.Component) bool { return mayShare(pattern, c.Pattern) }
-			used := slices.ContainsFunc(f.Repositories, func(r Repository) bool { return slices.ContainsFunc(r.Config.Components, follows) })
-			if !used {
-				f.warn(one.Position, "correct it, or remove it", "no component follows an image that matches %q of verify", pattern)
+			shares := func(c config.Component) bool { return mayShare(pattern, c.Pattern) }
+			follows := func(r Repository) bool { return slices.ContainsFunc(r.Config.Components, shares) }
+			if !slices.ContainsFunc(f.Repositories, follows) {
+				f.warn(one.Position, correct, "no component follows an image that matches %q of verify", pattern)
 			}
 		}
 	}
@@ -136,7 +136,8 @@ func destinations(f *finder) {
 			return r.named(d.Repositories) && slices.Contains(r.Config.NotifyDestinations(), d.Name)
 		}
 		if !slices.ContainsFunc(f.Repositories, used) {
-			f.warn(d.Position, "name it under notify of a config file, or remove it", "no config file sends notifications to the destination %s", d.Name)
+			f.warn(d.Position, "name it under notify of a config file, or remove it",
+				"no config file sends notifications to the destination %s", d.Name)
 		}
 	}
 }
@@ -151,7 +152,8 @@ func receivers(f *finder) {
 		}
 		names := func(r Repository) bool { return slices.Contains(r.Config.Receivers(), one.Name) }
 		if !slices.ContainsFunc(f.Repositories, names) {
-			f.warn(one.Position, "name it in health.from of an environment, or remove it", "no environment reads the health that the receiver %s reports", one.Name)
+			f.warn(one.Position, "name it in health.from of an environment, or remove it",
+				"no environment reads the health that the receiver %s reports", one.Name)
 		}
 	}
 }

@@ -8,6 +8,7 @@ package unused
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -56,9 +57,7 @@ func (r Repository) named(globs []string) bool { return r.Matches == nil || r.Ma
 func (r Repository) targets() map[promotion.Target]promotion.Current {
 	all := map[promotion.Target]promotion.Current{}
 	for _, b := range r.Branches {
-		for target, current := range b.Targets {
-			all[target] = current
-		}
+		maps.Copy(all, b.Targets)
 	}
 	return all
 }
