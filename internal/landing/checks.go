@@ -110,14 +110,14 @@ func (t targetReader) readChecks(ctx context.Context, statuses *statusReader, hi
 	return nil
 }
 
-// checksOf returns the checks of the commit of a landing. If they have not passed, it adds those of other commits at
-// which it was in effect, the newest first, until they have.
+// checksOf returns the checks of the commit of a landing. If they have not passed with results, it adds those of other commits
+// at which it was in effect, the newest first, until they have.
 func (t targetReader) checksOf(
 	ctx context.Context, statuses *statusReader, history targetHistory, i int, patterns []string,
 ) ([]promotion.Check, error) {
 	landed := history.landings[i].Commit
 	own, err := t.checksAt(ctx, statuses, landed)
-	if err != nil || allPassed(patterns, own) {
+	if err != nil || haveResults(patterns, own) {
 		return own, err
 	}
 	branch := statuses.chainOf(t.head())
@@ -135,7 +135,7 @@ func (t targetReader) checksOf(
 			earlier = append(earlier, checks...)
 		}
 		all := slices.Concat(later, own, earlier)
-		if err != nil || allPassed(patterns, all) {
+		if err != nil || haveResults(patterns, all) {
 			return all, err
 		}
 	}
@@ -154,13 +154,9 @@ func (t targetReader) checksAt(ctx context.Context, statuses *statusReader, comm
 	return checks, nil
 }
 
-// allPassed reports whether the checks of all patterns passed.
-func allPassed(patterns []string, checks []promotion.Check) bool {
-	return !slices.ContainsFunc(patterns, func(pattern string) bool {
-		var c promotion.Condition
-		promotion.EvaluateChecks(&c, pattern, checks)
-		return c.State != promotion.Passed
-	})
+// haveResults reports whether the checks of all patterns passed by results. A skipped one may have failed on another commit.
+func haveResults(patterns []string, checks []promotion.Check) bool {
+	return !slices.ContainsFunc(patterns, func(pattern string) bool { return !promotion.HaveResults(pattern, checks) })
 }
 
 // inEffect returns the positions of other commits at which a landing was in effect and that are asked, the newest first.

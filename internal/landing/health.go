@@ -226,11 +226,11 @@ func (h *healthReader) checkReports(ctx context.Context, b binding, name string)
 		if err != nil {
 			return nil, err
 		}
-		checks = slices.DeleteFunc(slices.Clone(checks), func(check scm.Check) bool { return !isReport(check, is) })
 		var found []promotion.Check
 		for _, check := range checks {
 			found = append(found, repo.CheckOf(check))
 		}
+		found = slices.DeleteFunc(promotion.Interrupted(found), func(check promotion.Check) bool { return !isReport(check.Name, is) })
 		end := len(runs)
 		if i > 0 { // the landing itself is the oldest
 			end = len(later)
@@ -238,7 +238,7 @@ func (h *healthReader) checkReports(ctx context.Context, b binding, name string)
 		}
 		runs = slices.Insert(runs, end, found...)
 		reports = slices.Insert(reports, end, reportsOf(checks, health.Check, name, commit, is)...)
-		if _, state := promotion.CountingRun(runs); state == promotion.Passed && !runs[0].NoResult {
+		if at, state := promotion.CountingRun(runs); state == promotion.Passed && !runs[at].NoResult {
 			break
 		}
 	}
@@ -288,14 +288,14 @@ func fluxContext(object string) func(string) bool {
 }
 
 // isReport reports whether a check with a matching name is about health: promoter's own are not.
-func isReport(check scm.Check, matches func(name string) bool) bool {
-	return !health.IsContext(check.Name) && check.Name != promotion.StatusContext && matches(check.Name)
+func isReport(name string, matches func(name string) bool) bool {
+	return !health.IsContext(name) && name != promotion.StatusContext && matches(name)
 }
 
 func reportsOf(checks []scm.Check, source, subject, commit string, matches func(name string) bool) []health.Report {
 	var found []health.Report
 	for _, check := range checks {
-		if !isReport(check, matches) {
+		if !isReport(check.Name, matches) {
 			continue
 		}
 		status := health.Progressing

@@ -35,7 +35,7 @@ func (c Check) hasResult() bool { return !c.NoResult && (c.State == Passed || c.
 // and a failure only if no older run passed or still runs: what failed later may be something else. Which checks
 // there are, the oldest commit with a result decides, together with those before it.
 //
-// A skipped run counts only where no commit has a result: that of another commit is about the same versions.
+// A skipped run counts only where no commit has a result of that name: it is about the same versions. See also Interrupted.
 func EvaluateChecks(c *Condition, pattern string, checks []Check) {
 	c.State, c.Reason = Pending, notReported
 	runs, required := requiredRuns(pattern, checks)
@@ -68,9 +68,36 @@ func EvaluateChecks(c *Condition, pattern string, checks []Check) {
 	}
 }
 
+// HaveResults reports whether all checks of a pattern passed, each by a result: those of more commits do not change that.
+func HaveResults(pattern string, checks []Check) bool {
+	runs, required := requiredRuns(pattern, checks)
+	return len(required) > 0 && !slices.ContainsFunc(required, func(name string) bool {
+		at, state := CountingRun(runs[name])
+		return state != Passed || runs[name][at].NoResult
+	})
+}
+
+// Interrupted returns checks in which what was skipped counts as canceled if another run of its commit was: systems skip
+// what needs a canceled run, and do not report why.
+func Interrupted(checks []Check) []Check {
+	canceled := map[string]bool{} // by commit
+	for _, check := range checks {
+		if check.NoResult && check.State == Failed {
+			canceled[check.Commit] = true
+		}
+	}
+	checks = slices.Clone(checks)
+	for i := range checks {
+		if checks[i].NoResult && canceled[checks[i].Commit] {
+			checks[i].State = Failed
+		}
+	}
+	return checks
+}
+
 // requiredRuns returns the runs of a pattern by name, the newest first, and the names that are required.
 func requiredRuns(pattern string, checks []Check) (runs map[string][]Check, required []string) {
-	checks = slices.DeleteFunc(slices.Clone(checks), func(check Check) bool {
+	checks = slices.DeleteFunc(Interrupted(checks), func(check Check) bool {
 		return check.Name == StatusContext || health.IsContext(check.Name) || !glob.MatchName(pattern, check.Name)
 	})
 	runs = map[string][]Check{}
@@ -86,9 +113,6 @@ func requiredRuns(pattern string, checks []Check) (runs map[string][]Check, requ
 		finished = slices.ContainsFunc(of, Check.hasResult)
 		for _, check := range of {
 			names[check.Name] = true
-			if finished && check.NoResult && check.State == Passed { // the others of its commit were enough
-				runs[check.Name] = []Check{check}
-			}
 		}
 	}
 	return runs, slices.Sorted(maps.Keys(names))

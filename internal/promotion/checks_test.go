@@ -54,7 +54,15 @@ func TestEvaluateChecks_ofCommitsWithTheSameVersions(t *testing.T) {
 		{"canceled on the first commit, skipped on the next", "c2 e2e-a=skipped; c1 e2e-a=canceled", "waiting: e2e-a ended without a result: run it again"},
 		{"skipped on the first commit, failed on the next", "c2 e2e-a=failed; c1 e2e-a=skipped", "failed: e2e-a failed"},
 		{"failed on the first commit, skipped on the next", "c2 e2e-a=skipped; c1 e2e-a=failed", "failed: e2e-a failed"},
-		{"one of two is skipped", "c2 e2e-b=failed; c1 e2e-a=passed e2e-b=skipped", "passed: 2 of 2 passed"},
+		{"one of two is skipped, and nothing else ran", "c2 e2e-a=failed; c1 e2e-a=passed e2e-b=skipped", "passed: 2 of 2 passed"},
+		{"one of two is skipped, and failed on the next", "c2 e2e-b=failed; c1 e2e-a=passed e2e-b=skipped", "failed: e2e-b failed: 1 of 2 passed"},
+		{"one of two is skipped, and runs on the next", "c2 e2e-b=running; c1 e2e-a=passed e2e-b=skipped", "waiting: e2e-b has not finished: 1 of 2 passed"},
+		{"skipped on all commits", "c2 e2e-a=skipped; c1 e2e-a=skipped", "passed"},
+		{"skipped beside a canceled run", "c1 build=canceled e2e-a=skipped", "waiting: e2e-a ended without a result: run it again"},
+		{"skipped beside a canceled run, not reported yet on the next", "c2 build=running; c1 build=canceled e2e-a=skipped", "waiting: e2e-a ended without a result: run it again"},
+		{"skipped beside a canceled run, and skipped again on the next", "c2 build=passed e2e-a=skipped; c1 build=canceled e2e-a=skipped", "waiting: e2e-a ended without a result: run it again"},
+		{"skipped beside a canceled run, failed on the next", "c2 build=passed e2e-a=failed; c1 lint=passed build=canceled e2e-a=skipped", "failed: e2e-a failed"},
+		{"skipped beside a failed run", "c1 build=failed e2e-a=skipped", "passed"},
 		{"others do not count", "c1 lint=passed promoter=passed", "waiting: not reported yet"},
 	}
 	for _, test := range tests {

@@ -77,6 +77,53 @@ func TestChecks_ofARunThatTheNextPushCanceled(t *testing.T) {
 	w.calm()
 }
 
+// A skipped run is no result as long as another commit has one: a forge skips a run whose needs the next push canceled.
+func TestChecks_ofARunThatWasSkipped(t *testing.T) {
+	t.Parallel()
+	for pattern, canceled := range map[string]string{"e2e": "build", "*": "build", "e2*": "lint"} {
+		t.Run(pattern, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, strings.Replace(tested, "e2e*", pattern, 1))
+			w.pushAndRun(web, "1.1.0")
+			landed := w.Git.Branch("main")
+			w.Forge.Check(landed, "docs", scm.CheckPassed)
+			w.Forge.End(landed, canceled, scm.CheckFailed)
+			w.Forge.End(landed, "e2e", scm.CheckPassed)
+			later := w.document()
+			w.Forge.Check(later, "docs", scm.CheckPassed)
+			w.Forge.Check(later, canceled, scm.CheckPending)
+			w.run()
+			w.holds("staging", "1.0.0 1.0.0")
+			w.Forge.Check(later, canceled, scm.CheckPassed)
+			w.Forge.Check(later, "e2e", scm.CheckFailed)
+			wantReason(t, w.run(), "staging", "waiting", "e2e failed")
+			w.Forge.Check(w.document(), "e2e", scm.CheckPassed)
+			w.run()
+			w.holds("staging", "1.1.0 1.0.0")
+			w.calm()
+		})
+	}
+}
+
+// A run that its system skips on all commits is not needed.
+func TestChecks_ofARunThatIsAlwaysSkipped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, strings.Replace(tested, "e2e*", "*", 1))
+	w.pushAndRun(web, "1.1.0")
+	landed := w.Git.Branch("main")
+	for _, commit := range []string{landed, w.document()} {
+		w.Forge.Check(commit, "lint", scm.CheckPassed)
+		w.Forge.End(commit, "e2e", scm.CheckPassed)
+	}
+	before := w.Forge.Calls["checks"]
+	w.run()
+	if n := w.Forge.Calls["checks"] - before; n != 2 {
+		t.Errorf("%d commits were asked", n)
+	}
+	w.holds("staging", "1.1.0 1.0.0")
+	w.calm()
+}
+
 // What a later commit passes with other versions is no result of those that it replaced.
 func TestChecks_endWithTheirPeriod(t *testing.T) {
 	t.Parallel()
