@@ -162,23 +162,12 @@ func haveResults(patterns []string, checks []promotion.Check) bool {
 // inEffect returns the positions of other commits at which a landing was in effect and that are asked, the newest first.
 // Without a known span there are none.
 func (t targetReader) inEffect(branch *chain, history targetHistory, i int) ([]int, error) {
-	of, newest := history.spans[i], 0
-	ends := []string{of.end}
-	if i > 0 {
-		ends = append(ends, history.landings[i-1].First)
-	}
-	for _, end := range ends {
-		if end == "" {
-			continue
-		}
-		at, found, err := branch.reach(end)
-		if err != nil || !found {
-			return nil, err
-		}
-		newest = max(newest, at+1)
+	newest, known, err := history.newestOf(branch, i)
+	if err != nil || !known {
+		return nil, err
 	}
 	own, found, err := branch.reach(history.landings[i].Commit)
-	if err != nil || !found || !of.known {
+	if err != nil || !found {
 		return nil, err
 	}
 	asked := askedAfter(newest, own)
@@ -187,6 +176,25 @@ func (t targetReader) inEffect(branch *chain, history targetHistory, i int) ([]i
 		asked = append(asked, first)
 	}
 	return asked, err
+}
+
+// newestOf returns the position of the newest commit at which a landing was in effect; false: it is not known.
+func (h targetHistory) newestOf(branch *chain, i int) (newest int, known bool, err error) {
+	ends := []string{h.spans[i].end}
+	if i > 0 {
+		ends = append(ends, h.landings[i-1].First)
+	}
+	for _, end := range ends {
+		if end == "" {
+			continue
+		}
+		at, found, err := branch.reach(end)
+		if err != nil || !found {
+			return 0, false, err
+		}
+		newest = max(newest, at+1)
+	}
+	return newest, h.spans[i].known, nil
 }
 
 // askedAfter returns the positions of the commits that are asked for their statuses, the newest first: of those from a

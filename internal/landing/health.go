@@ -52,7 +52,8 @@ func newHealthReader(r Reader, statuses *statusReader) *healthReader {
 
 // read fills in the health of the landings of a target: of the current one and, where a child
 // depends on it, of those before. It returns what is new.
-func (h *healthReader) read(ctx context.Context, t targetReader, landings []promotion.Landing) ([]HealthChange, error) {
+func (h *healthReader) read(ctx context.Context, t targetReader, history targetHistory) ([]HealthChange, error) {
+	landings := history.landings
 	settings := t.o.Promotion.Config.Settings(t.target.Environment, t.target.Application).Health
 	if settings == nil || len(landings) == 0 {
 		return nil, nil
@@ -80,6 +81,7 @@ func (h *healthReader) read(ctx context.Context, t targetReader, landings []prom
 		b := binding{
 			t: t, landing: landing, landings: landings, isCurrent: i == 0,
 			branch: branch, newest: newer + 1, oldest: at,
+			inEffect: func() (int, bool, error) { return history.newestOf(branch, i) },
 		}
 		newer = at
 		if landing.ByUser && i > 0 { // it is no candidate
@@ -220,7 +222,15 @@ func (h *healthReader) checkReports(ctx context.Context, b binding, name string)
 	is := func(other string) bool { return other == name }
 	var later, runs []promotion.Check // the newest first
 	var reports []health.Report       // of the runs
-	for i, position := range append([]int{b.oldest}, askedAfter(b.newest, b.oldest)...) {
+	asked := []int{b.oldest}
+	newest, known, err := b.inEffect()
+	if err != nil {
+		return nil, err
+	}
+	if known {
+		asked = append(asked, askedAfter(newest, b.oldest)...)
+	}
+	for i, position := range asked {
 		commit := b.branch.commits[position].ID
 		checks, err := h.checks(ctx, commit)
 		if err != nil {

@@ -32,7 +32,10 @@ type binding struct {
 	landings       []promotion.Landing // of the target, newest first
 	branch         *chain
 	newest, oldest int // positions on the branch
-	isCurrent      bool
+	// inEffect returns the newest position at which the files had its versions, see targetHistory.newestOf. What is between
+	// that and newest had other ones.
+	inEffect  func() (position int, known bool, err error)
+	isCurrent bool
 }
 
 // assumed returns the state that is assumed for what is in the target now. Nothing is assumed

@@ -51,7 +51,7 @@ func (t targetReader) readAll(ctx context.Context, monitored *healthReader, foun
 	if err := t.readChecks(ctx, monitored.statuses, history); err != nil {
 		return history, err
 	}
-	if history.health, err = monitored.read(ctx, t, history.landings); err != nil {
+	if history.health, err = monitored.read(ctx, t, history); err != nil {
 		return history, err
 	}
 	if t.o.rollsBack(t.target) {

@@ -211,3 +211,25 @@ func TestHealth_ofTheNewestFinishedCheck(t *testing.T) {
 		}
 	}
 }
+
+// What files that are no snapshot passed does not hide what a past landing passed.
+func TestHealth_ofAPastLandingEndsWithItsPeriod(t *testing.T) {
+	t.Parallel()
+	config := strings.NewReplacer("land: push}\n  staging", "land: push, health: {check: smoke, timeout: 15m}}\n  staging",
+		`checks: ["e2e*"]`, "healthy: true").Replace(tested)
+	w := newMonitoredWorld(t, config)
+	w.push(web, "1.1.0")
+	w.reconcile()
+	w.Forge.End(w.Git.Branch("main"), "smoke", scm.CheckFailed) // canceled
+	passed := w.document()
+	w.byHand("main", "dev", line(web, "1.1.0"), line(web, "1.0.0")+"\n"+line(web, "1.1.0")) // no snapshot
+	w.Forge.Check(w.Git.Branch("main"), "smoke", scm.CheckPassed)
+	w.reconcile()
+	w.push(web, "1.2.0")
+	w.byHand("main", "dev", line(web, "1.0.0")+"\n"+line(web, "1.1.0"), line(web, "1.2.0"))
+	w.reconcile()
+	w.holds("staging", "1.0.0 1.0.0")
+	w.Forge.Check(passed, "smoke", scm.CheckPassed)
+	w.reconcile()
+	w.holds("staging", "1.1.0 1.0.0")
+}
