@@ -75,23 +75,29 @@ func findHoldLines(file string, stream *span.Stream, holds []Hold) (found []edit
 		line := regexp.MustCompile(`^[ \t]*(?:-[ \t]+)*["']?` + regexp.QuoteMeta(LastKey(key)) + `["']?:[ \t]+(.*)$`)
 		for number, l := range shapes.TemplateLines(stream) {
 			match := line.FindStringSubmatch(strings.TrimRight(l.Text, "\r"))
-			if match == nil || strings.Contains(match[1], "{{") {
+			if match == nil {
 				continue
 			}
-			position := edit.Position{File: file, Line: number + 1, Column: 1}
-			found = append(found, edit.Hold{Position: position, Key: key, Value: valueOfLine(match[1], key, holds)})
+			if value, known := valueOfLine(match[1], key, holds); known {
+				position := edit.Position{File: file, Line: number + 1, Column: 1}
+				found = append(found, edit.Hold{Position: position, Key: key, Value: value})
+			}
 		}
 	}
 	return found
 }
 
-// valueOfLine returns the configured value that a line of a template has after a key, or what it has.
-func valueOfLine(text, key string, holds []Hold) string {
+// valueOfLine returns the configured value that a line of a template has after a key, or what it has. It is unknown if it
+// is rendered.
+func valueOfLine(text, key string, holds []Hold) (value string, known bool) {
 	for _, h := range holds {
 		value := regexp.MustCompile(`^["']?` + regexp.QuoteMeta(h.Value) + `["']?[ \t]*(?:#.*)?$`)
 		if h.Key == key && value.MatchString(text) {
-			return h.Value
+			return h.Value, true
 		}
 	}
-	return text
+	return text, !strings.Contains(commented.ReplaceAllString(text, "$1"), "{{")
 }
+
+// commented is a value, quoted or not, with a comment after it.
+var commented = regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^"'].*?)[ \t]+#.*$`)
