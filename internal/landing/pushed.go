@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"promoter/internal/config/setting"
@@ -50,9 +51,9 @@ func (t targetReader) pushedAt(ctx context.Context, commit string) (time.Time, e
 
 // lastWithout returns the time of the oldest push after which the branch always had the commit. Before that push, it had
 // not, or nothing shows that it had: one move of which the forge does not report the commits is between two that do, and more
-// may have moved the branch away and back.
+// may have moved the branch away and back. So may those that the forge hides: then one did not begin where the one before ended.
 func lastWithout(pushes []scm.Push, having map[string]bool, fetched time.Time) (since time.Time) {
-	unknown := 0
+	unknown, before := 0, ""
 	for _, push := range pushes {
 		switch {
 		case push.Before == "" && push.After == "":
@@ -62,10 +63,11 @@ func lastWithout(pushes []scm.Push, having map[string]bool, fetched time.Time) (
 			continue
 		case !having[push.After] && since.IsZero() && unknown == 0 && push.At.After(fetched): // after the branch was read
 			continue
-		case !having[push.After]:
+		case !having[push.After], !since.IsZero() && unknown == 0 && push.After != before:
 			return since
 		}
-		since, unknown = push.At, 0
+		since, before = push.At, push.Before
+		unknown = 0
 		if !having[push.Before] {
 			return since
 		}
@@ -108,8 +110,22 @@ func (r Reader) pushed(ctx context.Context, o Observed, branch string) ([]scm.Pu
 	if err != nil {
 		return nil, fmt.Errorf("list the pushes to %s: %w", branch, err)
 	}
-	r.Pushes.branches[branch] = pushes
-	return pushes, nil
+	r.Pushes.branches[branch] = inOrder(pushes, o.Heads[branch])
+	return r.Pushes.branches[branch], nil
+}
+
+// inOrder returns pushes, newest first, so that those with the same time follow each other, back from a head, as far as they can:
+// forges report whole seconds.
+func inOrder(pushes []scm.Push, head string) []scm.Push {
+	pushes = slices.Clone(pushes)
+	for i, next := range pushes {
+		follows := slices.IndexFunc(pushes[i:], func(push scm.Push) bool { return push.After == head && push.At.Equal(next.At) })
+		if follows > 0 && head != "" {
+			pushes[i], pushes[i+follows] = pushes[i+follows], next
+		}
+		head = pushes[i].Before
+	}
+	return pushes
 }
 
 // longestSoak returns the longest soak that any target has to wait for.
