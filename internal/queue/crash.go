@@ -32,7 +32,8 @@ const dead = `select key, owner, crashes from work where kind = ? and owner <> '
 
 // ofProcess counts the runs of a process, of all kinds: those that are not ended yet, whose leases may end later, and those
 // that are. The name of a process is used once.
-const ofProcess = `select count(*) from work where substr(owner, 1, cast(? as integer)) = ? or substr(crashed_owner, 1, cast(? as integer)) = ?`
+const ofProcess = `select count(*) from work
+where substr(owner, 1, cast(? as integer)) = ? or substr(crashed_owner, 1, cast(? as integer)) = ?`
 
 // endCrashed ends a run of a process that died. Polls do not run it earlier, and other triggers not before the first delay.
 const endCrashed = `
