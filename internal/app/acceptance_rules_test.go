@@ -47,6 +47,7 @@ func (s *story) gated(want ...string) {
 		if done.Environment.Name != "prod" {
 			continue
 		}
+		got = nil // the last attempt has the newest
 		for _, gate := range done.Gates {
 			got = append(got, strings.TrimSpace(gate.Name+": "+string(gate.State)+" "+gate.Value)+": "+gate.Reason)
 		}

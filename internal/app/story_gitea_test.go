@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"promoter/internal/app"
+	"promoter/internal/promotion"
 	"promoter/internal/reconcile/outcome"
 	"promoter/internal/scm/gitea/giteatest"
 )
@@ -119,7 +121,12 @@ func TestRun_unofficialApproval_gitea(t *testing.T) {
 	s.repo.Settings.SetStatus("ci", s.repo.Pulls.Get(2).HeadCommit, "e2e", "success")
 	s.repo.Pulls.Approve("bob", 2)
 	s.repo.Unofficial("bob", 2)
-	s.because(s.run(), "prod", "protection approvals")
+	gates := decisionIn(s.run(), "prod").Gates
+	if !slices.ContainsFunc(gates, func(c promotion.Condition) bool {
+		return c.Name == "protection approvals" && c.State == promotion.Pending
+	}) {
+		t.Errorf("it does not wait for the rule of the branch: %+v", gates)
+	}
 	merge := "POST /repos/{owner}/{repo}/pulls/{index}/merge"
 	if n := s.forge.Traffic.Requests()[merge]; n > 0 || s.repo.Pulls.Get(2).Merged {
 		t.Errorf("a merge was tried %d times", n)

@@ -23,15 +23,15 @@ func NewValidate(system console.System) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "validate",
 		Short: "Validate the config file",
-		Long: `validate checks .promoter.yaml, and with --server also the server file. Without a .promoter.yaml
-and without --dir, it checks the server file alone. It prints each problem with its file, line, and
-column, and how to fix it. It warns of what matches nothing: paths, excludes, components, applications,
-and the key of gates.hold in the files of the checkout; windows that have ended; receivers and
-destinations of the server file. Of a server file that lists one repository, it also warns of
-globs, receivers, and destinations that nothing uses. It also warns of other tools that update the
-same images, of environments that no limit or permission of the server file knows, if others are
-named there, and of user decisions that the clone has about environments or applications that are
-gone.
+		Long: `validate checks .promoter.yaml, and with --server also the server file. Without a
+.promoter.yaml and without --dir, it checks the server file alone. It prints each problem with its
+file, line, and column, and how to fix it. It warns of what matches nothing: paths, excludes,
+components, applications, and the key of gates.hold in the files of the checkout; windows that
+have ended; receivers and destinations of the server file. Of a server file that lists one
+repository, it also warns of globs, receivers, and destinations that nothing uses. It also warns
+of other tools that update the same images, of environments that no limit or permission of the
+server file knows, if others are named there, and of user decisions that the clone has about
+environments or applications that are gone.
 
 Exit codes: 0 no errors (there may be warnings); 1 errors.`,
 		Example: `  promoter validate

@@ -126,6 +126,9 @@ func (r Report) Defers() bool {
 // reconciliation knows better. What it could not do at once is an effect of its own.
 func (r Report) After(before Report) Report {
 	effects := slices.DeleteFunc(slices.Clone(before.Effects), func(e Effect) bool { return e.Action == ActionNone })
+	for i := range effects { // the later one tried it again
+		effects[i].Deferred = false
+	}
 	for _, e := range r.Effects {
 		if e.Action != ActionNone || e.Err != nil || e.Deferred || !slices.ContainsFunc(effects, e.sameBranch) {
 			effects = append(effects, e)
