@@ -64,7 +64,7 @@ func (o encodedObjects) commit(id ID) (Commit, error) {
 	}
 	encoded := &plumbing.MemoryObject{}
 	encoded.SetType(plumbing.CommitObject)
-	_, err = encoded.Write([]byte(content))
+	_, err = encoded.Write(content)
 	decoded := object.Commit{}
 	if err = errors.Join(err, decoded.Decode(encoded)); err != nil {
 		return Commit{}, fault.Wrap(fault.Invalid, fmt.Errorf("read the commit %s: %w", id, err))

@@ -19,11 +19,11 @@ func (s *Store) Sign(id ID, sign func(payload []byte) (string, error)) (ID, erro
 	if err != nil {
 		return ID{}, err
 	}
-	signature, err := sign([]byte(payload))
+	signature, err := sign(payload)
 	if err != nil {
 		return ID{}, err
 	}
-	signed, ok := withSignature([]byte(payload), strings.TrimRight(signature, "\n"))
+	signed, ok := withSignature(payload, strings.TrimRight(signature, "\n"))
 	if !ok {
 		return ID{}, fault.New(fault.Invalid, "the commit %s cannot be signed", id)
 	}

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -94,31 +93,30 @@ type encodedObjects struct {
 func (o encodedObjects) has(id ID) bool { return o.storage.HasEncodedObject(plumbing.Hash(id)) == nil }
 
 // read returns the first limit bytes of an object. It verifies the ID of all of it.
-func (o encodedObjects) read(kind plumbing.ObjectType, id ID, limit int64) (string, error) {
+func (o encodedObjects) read(kind plumbing.ObjectType, id ID, limit int64) ([]byte, error) {
 	encoded, err := o.open(kind, id)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	reader, err := encoded.Reader()
 	if err != nil {
-		return "", o.damaged(kind, id, err)
+		return nil, o.damaged(kind, id, err)
 	}
-	var content strings.Builder
-	size := min(limit, encoded.Size())
-	content.Grow(int(size))
+	content := make([]byte, min(limit, encoded.Size()))
 	sum := sha1.New() //nolint:gosec // what Git uses
 	_, _ = fmt.Fprintf(sum, "%s %d\x00", kind, encoded.Size())
-	_, err = io.CopyN(io.MultiWriter(&content, sum), reader, size)
+	_, err = io.ReadFull(reader, content)
+	_, _ = sum.Write(content)
 	if err == nil {
-		_, err = io.Copy(sum, reader)
+		_, err = io.Copy(sum, reader) // what is over the limit
 	}
 	if err = errors.Join(err, reader.Close()); err != nil {
-		return "", o.damaged(kind, id, err)
+		return nil, o.damaged(kind, id, err)
 	}
 	if actual := ID(sum.Sum(nil)); actual != id {
-		return "", o.damaged(kind, id, fmt.Errorf("its content has the ID %s", actual))
+		return nil, o.damaged(kind, id, fmt.Errorf("its content has the ID %s", actual))
 	}
-	return content.String(), nil
+	return content, nil
 }
 
 // damaged returns the error about an object that cannot be read.

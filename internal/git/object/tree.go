@@ -69,7 +69,7 @@ func (e Entry) Read(limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the blob of %s: %w", display(e.Path), err)
 	}
-	return []byte(content), nil
+	return content, nil
 }
 
 // Tree is the tree of a commit, or of a directory in it.

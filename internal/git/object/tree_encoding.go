@@ -125,14 +125,16 @@ func (o encodedObjects) readTree(id ID) (string, error) {
 	if kept, ok := o.cache.trees.Get(id); ok {
 		return kept, nil
 	}
-	content, err := o.read(plumbing.TreeObject, id, MaxSize)
-	switch {
-	case err == nil:
-		o.cache.keepTree(id, content)
-	case errors.Is(err, ErrMissing):
+	read, err := o.read(plumbing.TreeObject, id, MaxSize)
+	if errors.Is(err, ErrMissing) {
 		o.report(err)
 	}
-	return content, err
+	if err != nil {
+		return "", err
+	}
+	content := string(read)
+	o.cache.keepTree(id, content)
+	return content, nil
 }
 
 // orderedTree reads the entries of a directory's tree one after the other. It refuses a tree
