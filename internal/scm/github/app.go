@@ -66,6 +66,9 @@ func NewApp(options AppOptions) (*App, error) {
 	if options.HTTP == nil || options.Now == nil || options.ID == "" {
 		return nil, errors.New("github: an App needs an id, an HTTP client and a clock")
 	}
+	if options.Sleep == nil {
+		options.Sleep = outbound.Sleep
+	}
 	parse := func(from []secret.String) (*rsa.PrivateKey, error) { return parseKey(from[0]) }
 	key, err := secret.Derive("the App "+options.ID, parse, options.Key)
 	if err != nil {
@@ -80,14 +83,6 @@ func NewApp(options AppOptions) (*App, error) {
 	}
 	hub.renewing(signer, options.Sleep)
 	return &App{options: options, hub: hub, signer: signer}, nil
-}
-
-// sleep waits before a new token is used.
-func (a *App) sleep(ctx context.Context, wait time.Duration) error {
-	if a.options.Sleep != nil {
-		return a.options.Sleep(ctx, wait)
-	}
-	return outbound.Sleep(ctx, wait)
 }
 
 // Skew is the detected difference of GitHub's clock to this machine's; negative:

@@ -86,7 +86,7 @@ func (t *tokens) renew(ctx context.Context) (secret.String, error) {
 			"a token for the installation at %s: the answer holds none, or one that has ended", t.of.Account)
 	}
 	token, born := secret.New(made.Token), t.app.signer.now()
-	known, err := t.settle(ctx, token)
+	known, err := t.awaitKnown(ctx, token)
 	if err != nil {
 		return secret.String{}, err
 	}
@@ -104,11 +104,11 @@ func (t *tokens) renew(ctx context.Context) (secret.String, error) {
 	return t.token, nil
 }
 
-// settle waits until GitHub knows a new token, for 7 seconds at most, and reports whether it does. Until then, requests are
+// awaitKnown waits until GitHub knows a new token, for 7 seconds at most, and reports whether it does. Until then, requests are
 // rejected, and private repositories are not found, over the API and over Git: a repository that is not found would be an error
 // that no later request corrects. Other errors say nothing about the token; the first request that uses it reports them.
 // https://github.com/akuity/kargo/issues/6630
-func (t *tokens) settle(ctx context.Context, token secret.String) (known bool, err error) {
+func (t *tokens) awaitKnown(ctx context.Context, token secret.String) (known bool, err error) {
 	probe, err := New(Options{
 		URL: t.app.options.URL, API: t.app.options.API, HTTP: t.app.options.HTTP, Now: t.app.signer.now,
 		Token: func(context.Context) (secret.String, error) { return token, nil },
@@ -126,7 +126,7 @@ func (t *tokens) settle(ctx context.Context, token secret.String) (known bool, e
 		if waits == maxWaits {
 			break
 		}
-		if err := t.app.sleep(ctx, time.Second<<waits); err != nil {
+		if err := t.app.options.Sleep(ctx, time.Second<<waits); err != nil {
 			return false, err
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	gogithub "github.com/google/go-github/v62/github"
 
-	"promoter/internal/outbound"
 	"promoter/internal/scm/rest"
 )
 
@@ -91,9 +90,6 @@ func (a *again) once(req *http.Request, rejected int) (resp *http.Response, wait
 
 // renewing lets a forge repeat rejected requests with a new credential.
 func (f *Forge) renewing(c credential, sleep func(ctx context.Context, wait time.Duration) error) {
-	if sleep == nil {
-		sleep = outbound.Sleep
-	}
 	client := f.api.Client()
 	client.Transport = &again{next: client.Transport, credential: c, sleep: sleep}
 	api := gogithub.NewClient(client)
