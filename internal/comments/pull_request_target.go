@@ -39,18 +39,12 @@ func (r Reader) find(ctx context.Context, o Observed, number int) (pullRequestTa
 			if err != nil {
 				return pullRequestTargets{}, false, fmt.Errorf("read the head of #%d: %w", number, err)
 			}
-			wrote, err := r.History.Wrote(ctx, pr.Head.Branch, head)
+			written, ours, err := r.History.WrittenIn(ctx, pr.Head.Branch, head, pr.Base, o.Landed.Heads[pr.Base])
 			if err != nil {
 				return pullRequestTargets{}, false, fmt.Errorf("read the head of #%d: %w", number, err)
 			}
-			if !wrote {
-				head, wrote, err = r.History.Updated(ctx, pr.Head.Branch, head, pr.Base, o.Landed.Heads[pr.Base])
-			}
-			if err != nil {
-				return pullRequestTargets{}, false, fmt.Errorf("read the head of #%d: %w", number, err)
-			}
-			if wrote {
-				trailers = head.Trailers
+			if ours {
+				trailers = written.Trailers
 			}
 		}
 		about, ours := targetsOfPullRequest(o, pr, trailers)

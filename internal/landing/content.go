@@ -74,7 +74,7 @@ func (r Reader) proposedBy(ctx context.Context, branch string, head repo.Commit,
 		return p, false, repo.IgnoreNotFound(err)
 	}
 	// Each base is on the branch before the newer one. Otherwise, users compare with another commit than the one that counts here.
-	after, bases := tip, []string{}
+	after := tip
 	for _, commit := range append(slices.Clone(merges), origin) { // the newest first
 		parent := commit.Parents[len(commit.Parents)-1]
 		if _, err := r.Objects.Commit(parent); err != nil {
@@ -83,24 +83,33 @@ func (r Reader) proposedBy(ctx context.Context, branch string, head repo.Commit,
 		if on, err := r.OnBranch(ctx, base, after, parent); err != nil || !on {
 			return p, false, err
 		}
-		after, bases = parent, append(bases, parent)
+		after = parent
 	}
 	p = proposed{head: head.ID, trailers: origin.Trailers}
-	if p.paths, err = r.Objects.Changed(bases[0], head.ID); err != nil {
+	if p.paths, err = r.Objects.Changed(head.Parents[len(head.Parents)-1], head.ID); err != nil {
 		return p, false, repo.IgnoreNotFound(err)
 	}
 	slices.Sort(p.paths)
 	return p, len(p.versions()) > 0 && len(p.paths) > 0 && len(p.paths) <= maxBrought, nil
 }
 
-// Updated reports whether a head is one of promoter into which a forge, or a user, merged newer commits of the base, and
-// nothing else: what promoter writes on that base has the same files. It returns the commit of promoter.
-func (r Reader) Updated(ctx context.Context, branch string, head repo.Commit, base, tip string) (origin repo.Commit, is bool, err error) {
+// WrittenIn returns the commit of promoter in a head of one of its branches: the head, or the one into which a forge, or a user,
+// merged newer commits of the base, and nothing else. False: the head has work of a user.
+func (r Reader) WrittenIn(ctx context.Context, branch string, head repo.Commit, base, tip string) (repo.Commit, bool, error) {
+	if ours, err := r.wrote(ctx, branch, head); err != nil || ours {
+		return head, ours, err
+	}
+	return r.updated(ctx, branch, head, base, tip)
+}
+
+// updated reports whether a head is one of promoter with merges of the base: what promoter writes on that base has the same
+// files. It returns the commit of promoter.
+func (r Reader) updated(ctx context.Context, branch string, head repo.Commit, base, tip string) (origin repo.Commit, is bool, err error) {
 	origin, merges, err := r.origin(ctx, branch, head)
 	if err != nil || len(merges) == 0 || len(origin.Parents) != 1 {
 		return origin, false, repo.IgnoreNotFound(err)
 	}
-	if ours, err := r.Wrote(ctx, branch, origin); err != nil || !ours {
+	if ours, err := r.wrote(ctx, branch, origin); err != nil || !ours {
 		return origin, false, err
 	}
 	if _, err := r.Objects.Commit(head.Parents[1]); err != nil {
@@ -125,8 +134,8 @@ func onBase(head, origin repo.Commit) repo.Commit {
 	return written
 }
 
-// content returns a digest of what a head brings, for seals. It is asked of heads that promoter wrote alone: their files are read.
-// Empty: they are too large.
+// content returns a digest of what a head brings, for seals. It reads the files, so it is asked of heads that have those alone
+// that promoter writes. Empty: they are too large.
 func (r Reader) content(p proposed) string {
 	files, room := map[string][]byte{}, int64(maxContent)
 	for _, path := range p.paths {
@@ -169,29 +178,29 @@ func (r Reader) Replacing(
 	}
 	repository := string(r.Repository.Info().Key)
 	var all []promotion.Trailer
-	for _, replaced := range append(r.sealed(old), head.ID) {
+	for _, replaced := range append(r.sealed(old, content), head.ID) {
 		all = append(all, promotion.Trailer{Key: TrailerReplaces, Value: replaced + " " + r.Seals.Same(repository, replaced, content)})
 	}
 	return all[max(0, len(all)-maxReplaced):], nil
 }
 
 // sealed returns the heads that a head names with a seal of its content, the oldest first.
-func (r Reader) sealed(p proposed) []string {
-	content := ""
+func (r Reader) sealed(p proposed, content string) []string {
+	if content == "" {
+		return nil
+	}
 	var all []string
 	for _, trailer := range p.trailers {
-		if len(r.Seals) == 0 || !strings.EqualFold(trailer.Key, TrailerReplaces) {
-			continue
-		}
-		if content == "" {
-			content = r.content(p)
-		}
 		replaced, seal, _ := strings.Cut(trailer.Value, " ")
-		if content != "" && len(all) < maxReplaced && r.Seals.VerifySame(seal, string(r.Repository.Info().Key), replaced, content) {
+		if isReplaces(trailer) && len(all) < maxReplaced && r.Seals.VerifySame(seal, string(r.Repository.Info().Key), replaced, content) {
 			all = append(all, replaced)
 		}
 	}
 	return all
+}
+
+func isReplaces(trailer promotion.Trailer) bool {
+	return strings.EqualFold(trailer.Key, TrailerReplaces)
 }
 
 // SameContent returns those of some heads that provably had the content of a head of promoter: a seal proves it, or both are on the
@@ -206,7 +215,10 @@ func (r Reader) SameContent(
 	if err != nil || !is {
 		return nil, err
 	}
-	sealed := r.sealed(now)
+	var sealed []string
+	if len(r.Seals) > 0 && slices.ContainsFunc(now.trailers, isReplaces) {
+		sealed = r.sealed(now, r.content(now))
+	}
 	for _, other := range others[:min(len(others), maxCompared)] {
 		is := slices.Contains(sealed, other)
 		if !is {

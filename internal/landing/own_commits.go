@@ -18,11 +18,11 @@ import (
 // This file recognizes the commits that promoter wrote. Any user can write its name, so the
 // commit is written again from its parent, and must have the same files.
 
-// Wrote reports whether the head of one of our branches is a commit of ours: by its
+// wrote reports whether the head of one of our branches is a commit of ours: by its
 // committer, or, because the identity can be configured, by its content: it is what promoter
 // writes for the versions in its trailers. The head is rewritten and compared again before it
 // lands, so here the name of the committer is enough.
-func (r Reader) Wrote(ctx context.Context, branch string, head repo.Commit) (bool, error) {
+func (r Reader) wrote(ctx context.Context, branch string, head repo.Commit) (bool, error) {
 	if r.By.Committed(head) {
 		return true, nil
 	}

@@ -43,16 +43,16 @@ func (t targetReader) pushedAt(ctx context.Context, commit string) (time.Time, e
 		}
 		having[c.ID] = true
 		if c.ID == commit {
-			return lastWithout(pushes, having, t.o.Now.Add(-pushRace)), nil
+			return hadSince(pushes, having, t.o.Now.Add(-pushRace)), nil
 		}
 	}
 	return time.Time{}, nil
 }
 
-// lastWithout returns the time of the oldest push after which the branch always had the commit. Before that push, it had
+// hadSince returns the time of the oldest push after which the branch always had the commit. Before that push, it had
 // not, or nothing shows that it had: one move of which the forge does not report the commits is between two that do, and more
 // may have moved the branch away and back. So may those that the forge hides: then one did not begin where the one before ended.
-func lastWithout(pushes []scm.Push, having map[string]bool, fetched time.Time) (since time.Time) {
+func hadSince(pushes []scm.Push, having map[string]bool, fetched time.Time) (since time.Time) {
 	unknown, before := 0, ""
 	for _, push := range pushes {
 		switch {

@@ -8,7 +8,7 @@ import (
 )
 
 // A branch has a commit since the oldest push of an unbroken row of pushes with it, however it was moved.
-func TestLastWithout_isNeverTooEarly(t *testing.T) {
+func TestHadSince_isNeverTooEarly(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	at := func(minutes int) time.Time { return now.Add(time.Duration(-minutes) * time.Minute) }
@@ -43,7 +43,7 @@ func TestLastWithout_isNeverTooEarly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := lastWithout(inOrder(test.pushes, "head"), having, now.Add(-pushRace)); !got.Equal(test.want) {
+			if got := hadSince(inOrder(test.pushes, "head"), having, now.Add(-pushRace)); !got.Equal(test.want) {
 				t.Errorf("since %v, want %v", got, test.want)
 			}
 		})

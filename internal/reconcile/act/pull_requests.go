@@ -131,10 +131,7 @@ func (x *executor) needsPush(
 	}
 	history := x.c.History(x.o.Promotion.Config)
 	base := x.o.Promotion.BranchOf(p.Environment)
-	ours, err := history.Wrote(ctx, p.Head, commit)
-	if err == nil && !ours {
-		_, ours, err = history.Updated(ctx, p.Head, commit, base, x.o.Heads[base])
-	}
+	_, ours, err := history.WrittenIn(ctx, p.Head, commit, base, x.o.Heads[base])
 	switch {
 	case err != nil:
 		return false, "", err

@@ -238,14 +238,9 @@ func writtenIn(
 	if why := takenOver(o, pr); why != "" {
 		return head, why, nil
 	}
-	history := c.History(o.Promotion.Config)
-	ours, err := history.Wrote(ctx, pr.Head.Branch, head)
+	written, ours, err := c.History(o.Promotion.Config).WrittenIn(ctx, pr.Head.Branch, head, pr.Base, o.Heads[pr.Base])
 	if err != nil || ours {
-		return head, "", err
-	}
-	origin, updated, err := history.Updated(ctx, pr.Head.Branch, head, pr.Base, o.Heads[pr.Base])
-	if err != nil || updated {
-		return origin, "", err
+		return written, "", err
 	}
 	return head, head.Committer.Name + " committed to it", nil
 }
