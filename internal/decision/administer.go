@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"promoter/internal/connect"
 	"promoter/internal/fault"
@@ -65,7 +66,7 @@ func adopt(ctx context.Context, d Decision, r repository, branch statebranch.Bra
 	}
 	var targets []promotion.Target
 	var changes []state.Change
-	var kept []state.Seen
+	kept := 0
 	for _, at := range past.Observation().State.SetAside() {
 		times, err := past.Unsealed(ctx, promotion.Target(at))
 		if err != nil {
@@ -78,9 +79,11 @@ func adopt(ctx context.Context, d Decision, r repository, branch statebranch.Bra
 			}
 			result.Effects = append(result.Effects, timeText(promotion.Target(at), one))
 		}
-		kept = append(kept, adopted...)
+		versions, texts := availableTimes(past.Observation().State, at, r.workspace.Reconciler.Clients.Now())
+		result.Effects = append(result.Effects, texts...)
+		kept += len(adopted) + len(versions)
 		targets = append(targets, promotion.Target(at))
-		changes = append(changes, state.Adopt(at, adopted))
+		changes = append(changes, state.Adopt(at, adopted), state.AdoptVersions(at, versions))
 	}
 	if len(targets) == 0 {
 		result.Unchanged = true
@@ -92,10 +95,31 @@ func adopt(ctx context.Context, d Decision, r repository, branch statebranch.Bra
 	message := result.Subject + "\n\n" + strings.Join(append([]string{by + ":"}, result.Effects...), "\n")
 	recorded, err := branch.Record(ctx, message, changes...)
 	result.Unchanged = !recorded.Differs
-	if err == nil && len(kept) == 0 {
+	if err == nil && kept == 0 {
 		result.Effects = append(result.Effects, "nothing was adopted")
 	}
 	return result, err
+}
+
+// availableTimes returns the versions of a target whose first availability was recorded before the first seal and may count,
+// and describes all of them. Neither Git nor a registry shows when a version was first available, so only a time in the future is
+// refused.
+func availableTimes(recorded state.State, at state.Target, now time.Time) (adopted []state.Version, texts []string) {
+	for _, one := range recorded.At(at).UnsealedVersions {
+		named := version(one.Component, image.Reference{Tag: one.Tag, Digest: one.Digest})
+		text := fmt.Sprintf("%s: %s first available %s", promotion.Target(at).Name(), named, promotion.Moment(one.At))
+		counts, known := recorded.AvailableSince(at, one)
+		switch {
+		case one.At.After(now):
+			text += " is not adopted: it is in the future"
+		case known && !one.At.Before(counts):
+			text += " is not adopted: an earlier time counts"
+		default:
+			adopted = append(adopted, one)
+		}
+		texts = append(texts, text)
+	}
+	return adopted, texts
 }
 
 // timeText describes a time for users.

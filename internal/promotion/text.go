@@ -30,6 +30,12 @@ func Day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 // Moment formats a time.
 func Moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
+// NoSeal describes, in parentheses, an earlier time that does not count because any user who can push can have written it,
+// and how to make it count.
+func NoSeal(at time.Time) string {
+	return " (" + Moment(at) + " has no seal: an administrator may run 'promoter seals adopt')"
+}
+
 // SortedNames lists names, each once.
 func SortedNames(names []string) string {
 	return strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", ")

@@ -45,7 +45,7 @@ func (w *sealedWorld) adopt() (refused []string) {
 				refused = append(refused, one.Refused)
 			}
 		}
-		w.decideWithKey(state.Adopt(at, adopted))
+		w.decideWithKey(state.Adopt(at, adopted), state.AdoptVersions(at, past.Observation().State.At(at).UnsealedVersions))
 	}
 	return refused
 }
@@ -254,6 +254,97 @@ func TestUnsealed_sealedTimesOfListedKeysCount(t *testing.T) {
 			w.Clock.Add(10 * time.Second)
 			w.reconcile()
 			w.holds("prod", "1.1.0 1.0.0")
+			w.calm()
+		})
+	}
+}
+
+// agingConfig is a config in which a new version of web waits 30 seconds, by minAge or settle.
+func agingConfig(wait string) string {
+	if wait == "minAge" {
+		return strings.Replace(threeEnvironments, `web, select: {semver: ">=1"}`, `web, select: {semver: ">=1", minAge: 30s}`, 1)
+	}
+	return threeEnvironments + "applications: {shop: {settle: 30s}}\n"
+}
+
+// aged is a world in which a version waits for its age, in a config of agingConfig.
+func aged(t *testing.T, wait string) *sealedWorld {
+	t.Helper()
+	w := newSealedWorld(t, agingConfig(wait))
+	w.Registry.Now = w.Clock.Now
+	w.run()
+	w.Clock.Add(time.Minute) // 1.0.0 is old enough
+	w.run()
+	w.push(web, "1.1.0")
+	w.run()
+	w.holds("dev", "1.0.0 1.0.0")
+	w.Clock.Add(20 * time.Second)
+	return w
+}
+
+// With the first key, the age of a version begins again, and goes on after an adoption: everything that shows it names the command.
+func TestUnsealed_ageGoesOnAfterAdoption(t *testing.T) {
+	t.Parallel()
+	for _, wait := range []string{"minAge", "settle"} {
+		t.Run(wait, func(t *testing.T) {
+			t.Parallel()
+			const command = "(2026-11-18T11:01:00Z has no seal: an administrator may run 'promoter seals adopt')"
+			w := aged(t, wait)
+			var log bytes.Buffer
+			r := w.server()
+			r.Clients.Log = slog.New(slog.NewTextHandler(&log, nil))
+			report, err := r.Reconcile(t.Context())
+			if err != nil || report.Failed() || report.Unusable != "" {
+				t.Fatal(err, report.Errors, report.Unusable)
+			}
+			wantReason(t, report, "dev", command)
+			if strings.Count(log.String(), "promoter seals adopt") != 1 {
+				t.Errorf("the log: %s", log.String())
+			}
+			w.Clock.Add(5 * time.Second)
+			log.Reset()
+			report, _ = r.Reconcile(t.Context())
+			wantReason(t, report, "dev", "2026-11-18T11:01:20Z", command)
+			if strings.Contains(log.String(), "promoter seals adopt") {
+				t.Errorf("logged again: %s", log.String())
+			}
+			w.calm()
+			w.adopt()
+			report = w.reconcile()
+			wantReason(t, report, "dev", "2026-11-18T11:01:00Z")
+			if got := reason(report, "dev"); strings.Contains(got, "adopt") {
+				t.Errorf("dev is %q", got)
+			}
+			w.Clock.Add(5 * time.Second)
+			w.reconcile()
+			w.holds("dev", "1.1.0 1.0.0")
+			w.reconcile()
+			w.calm()
+		})
+	}
+}
+
+// Without an adoption, a version waits longer, and then nothing is left that could be adopted.
+func TestUnsealed_ageEndsWithTheWait(t *testing.T) {
+	t.Parallel()
+	for _, wait := range []string{"minAge", "settle"} {
+		t.Run(wait, func(t *testing.T) {
+			t.Parallel()
+			w := aged(t, wait)
+			w.reconcile()
+			w.Clock.Add(29 * time.Second)
+			w.reconcile()
+			w.holds("dev", "1.0.0 1.0.0")
+			if len(w.state().SetAside()) != 1 {
+				t.Errorf("set aside: %v", w.state().SetAside())
+			}
+			w.Clock.Add(time.Second)
+			w.reconcile()
+			w.holds("dev", "1.1.0 1.0.0")
+			w.reconcile()
+			if len(w.state().SetAside()) != 0 {
+				t.Errorf("set aside: %v", w.state().SetAside())
+			}
 			w.calm()
 		})
 	}

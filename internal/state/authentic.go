@@ -22,7 +22,7 @@ func (i Ignored) String() string { return strings.Join(i.Keys, ", ") + " of " + 
 // OnlyObserved reports whether no decision of a user is among what is ignored.
 func (i Ignored) OnlyObserved() bool {
 	return !slices.ContainsFunc(i.Keys, func(key string) bool {
-		return !slices.Contains([]string{"seen", "unsealedSeen", "versions", "observed", "posted"}, key)
+		return !slices.Contains([]string{"seen", "unsealedSeen", "versions", "unsealedVersions", "observed", "posted"}, key)
 	})
 }
 
@@ -116,6 +116,9 @@ func (r *Record) differs(given Record) (keys []string) {
 	mine.Rejections, others.Rejections = nil, nil
 	if len(others.UnsealedSeen) == 0 { // they are set aside now
 		mine.UnsealedSeen = nil
+	}
+	if len(others.UnsealedVersions) == 0 {
+		mine.UnsealedVersions = nil
 	}
 	a, _ := members(marshal(mine))
 	b, _ := members(marshal(others))

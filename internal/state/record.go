@@ -39,7 +39,10 @@ type Record struct {
 	// UnsealedSeen are the times of before the first seal. None counts until an administrator adopts it.
 	UnsealedSeen []Seen `json:"unsealedSeen,omitempty"`
 
-	Versions []Version  `json:"versions,omitempty"`
+	Versions []Version `json:"versions,omitempty"`
+	// UnsealedVersions are those of before the first seal. None counts until an administrator adopts it.
+	UnsealedVersions []Version `json:"unsealedVersions,omitempty"`
+
 	Observed []Observed `json:"observed,omitempty"`
 	Posted   []Version  `json:"posted,omitempty"`
 	// CommentsFrom and ProcessedComments are in the record of the repository only.
@@ -306,6 +309,7 @@ func (r *Record) normalize() {
 	// the waiting time of another.
 	component := func(v Version) string { return v.Component }
 	r.Versions = lastOfEach(r.Versions, maxComponent, component)
+	r.UnsealedVersions = lastOfEach(r.UnsealedVersions, maxComponent, component)
 	r.Posted = lastOfEach(r.Posted, maxPosted, component)
 	r.Observed = lastOfEach(r.Observed, maxObserved, func(o Observed) string { return o.Repository })
 	r.limitComments(maxProcessed)
@@ -314,6 +318,7 @@ func (r *Record) normalize() {
 		r.Unrejections = last(r.Unrejections, len(r.Unrejections)/2)
 		r.Rejections = last(r.Rejections, len(r.Rejections)/2)
 		r.Versions = last(r.Versions, len(r.Versions)/2)
+		r.UnsealedVersions = last(r.UnsealedVersions, len(r.UnsealedVersions)/2)
 		r.Closings = last(r.Closings, len(r.Closings)/2)
 		r.Settled = last(r.Settled, len(r.Settled)/2)
 		r.Seen = last(r.Seen, len(r.Seen)/2)
@@ -326,7 +331,7 @@ func (r *Record) normalize() {
 // dropsMore reports whether a list has entries that can be dropped.
 func (r *Record) dropsMore() bool {
 	decisions := len(r.Rejections) + len(r.Unrejections)
-	times := len(r.Seen) + len(r.UnsealedSeen) + len(r.Versions) + len(r.Observed) + len(r.Posted)
+	times := len(r.Seen) + len(r.UnsealedSeen) + len(r.Versions) + len(r.UnsealedVersions) + len(r.Observed) + len(r.Posted)
 	return decisions+times+len(r.Closings)+len(r.Settled)+len(r.ProcessedComments) > 0
 }
 

@@ -26,7 +26,7 @@ func Restore(lost, now State, at time.Time) []Change {
 func (r *Record) restore(old Record, now time.Time) {
 	if r.empty() { // the file is gone: observed times are lost too
 		r.Seen, r.UnsealedSeen = old.Seen, old.UnsealedSeen
-		r.Versions = old.Versions
+		r.Versions, r.UnsealedVersions = old.Versions, old.UnsealedVersions
 		r.Observed = old.Observed
 		r.Posted = old.Posted
 		r.Resumed, r.Forgotten = old.Resumed, old.Forgotten

@@ -66,3 +66,34 @@ func TestAdopt_countsFromTheAdoptedTime(t *testing.T) {
 	want := []state.Seen{{Snapshot: "v1:b", Commit: "c2", At: after(2)}, {Snapshot: "v1:b", Commit: "c2", At: after(9)}}
 	same(t, apply(t, state.State{}, with(shop, func(r *state.Record) { r.Seen = want })), s)
 }
+
+// The first availability of versions is set aside as well.
+func TestSetTimesAside_keepsFirstAvailabilities(t *testing.T) {
+	t.Parallel()
+	one := state.Version{Component: "web", Tag: "1.1.0", Digest: "sha256:a"}
+	two := state.Version{Component: "web", Tag: "1.2.0", Digest: "sha256:b"}
+	when := func(v state.Version, minutes int) state.Version {
+		v.At = after(minutes)
+		return v
+	}
+	given := apply(t, state.State{}, state.FirstAvailable(shop, when(one, 1)), state.FirstAvailable(shop, when(two, 2)))
+	aside, _ := state.Authentic(state.Bookkeeping(given), given, noon)
+	if _, counts := aside.AvailableSince(shop, one); counts || len(aside.SetAside()) != 1 {
+		t.Errorf("counts: %v", whole(aside))
+	}
+	if at, found := aside.UnsealedSince(shop, two); !found || !at.Equal(after(2)) {
+		t.Errorf("set aside: %v", whole(aside))
+	}
+	adopted := apply(t, aside, state.FirstAvailable(shop, when(two, 9)),
+		state.AdoptVersions(shop, []state.Version{when(one, -999), when(two, 2)})) // no such time of one was set aside
+	if _, counts := adopted.AvailableSince(shop, one); counts || len(adopted.SetAside()) != 0 {
+		t.Errorf("adopted: %v", whole(adopted))
+	}
+	if at, _ := adopted.AvailableSince(shop, two); !at.Equal(after(2)) {
+		t.Errorf("adopted: %v", whole(adopted))
+	}
+	ended := apply(t, aside, state.EndUnsealed(shop, []state.Version{one}))
+	if _, found := ended.UnsealedSince(shop, one); found || len(ended.SetAside()) != 1 {
+		t.Errorf("ended: %v", whole(ended))
+	}
+}

@@ -139,9 +139,9 @@ func NewSeals(system console.System) *cobra.Command {
 	adopt.Use = "adopt"
 	adopt.Short = "Let the times count that were recorded before the first seal"
 	adopt.Long = `adopt lets the times count that were recorded on the branch promoter/_state before its first
-seal, or with a key that is lost: since when a version is in an environment. It is for
-administrators. Without it, a soak begins again where only these times prove it, such as on plain
-Git.
+seal, or with a key that is lost: since when a version is in an environment, and when a version was
+first available. It is for administrators. Without it, minAge and settle begin again, and a soak
+does where only these times prove it, such as on plain Git.
 
 Any user who may push can have written these times, so inspect them first with --dry-run. A time
 is not adopted if it is in the future, or earlier than the commit that wrote the version, or than

@@ -29,9 +29,7 @@ func Settle(in input.Target, moves []promotion.Move) []promotion.Condition {
 	var last promotion.Move
 	var since time.Time
 	for _, move := range moves {
-		at, known := in.State().AvailableSince(state.Target(in.Target), state.Version{
-			Component: move.Component, Tag: move.To.Tag, Digest: move.To.Digest,
-		})
+		at, known := in.State().AvailableSince(state.Target(in.Target), stateVersion(move))
 		if !known {
 			at = now // package record saves it
 		}
@@ -41,6 +39,14 @@ func Settle(in input.Target, moves []promotion.Move) []promotion.Condition {
 		}
 	}
 	c.Reason = fmt.Sprintf("%s available since %s", promotion.TargetsText(last), promotion.Moment(since))
+	if at, found := in.State().UnsealedSince(state.Target(in.Target), stateVersion(last)); found && at.Before(since) {
+		c.Reason += promotion.NoSeal(at)
+	}
 	passAt(&c, since.Add(settle), now)
 	return []promotion.Condition{c}
+}
+
+// stateVersion is the version of a move as the state stores it.
+func stateVersion(move promotion.Move) state.Version {
+	return state.Version{Component: move.Component, Tag: move.To.Tag, Digest: move.To.Digest}
 }

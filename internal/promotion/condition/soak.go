@@ -59,7 +59,7 @@ func unsealed(in input.Target, t *input.Period) string {
 	if !found || !t.Since.IsZero() && !at.Before(t.Since) {
 		return ""
 	}
-	return " (" + promotion.Moment(at) + " has no seal: an administrator may run 'promoter seals adopt')"
+	return promotion.NoSeal(at)
 }
 
 // passAt passes a condition at a time, and shows that time until then.

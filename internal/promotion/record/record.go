@@ -23,6 +23,7 @@ func Changes(observation promotion.Observation, decisions []promotion.Decision, 
 		if r.fromRegistry(d.Target) {
 			r.settling(d)
 			r.tooYoung(d.Target)
+			r.unsealed(d.Target)
 		}
 		r.observed(d)
 		r.request(d)
@@ -94,6 +95,26 @@ func (r *recorder) tooYoung(target promotion.Target) {
 				r.firstAvailable(target, stateVersion(component, h.Version))
 			}
 		}
+	}
+}
+
+// unsealed ends the times without a seal of versions that settle or minAge hold back no longer, by whichever time counts.
+func (r *recorder) unsealed(target promotion.Target) {
+	at := state.Target(target)
+	var ended []state.Version
+	for _, version := range r.obs.State.At(at).UnsealedVersions {
+		since := version.At
+		if sealed, known := r.obs.State.AvailableSince(at, version); known {
+			since = sealed
+		}
+		component, _ := r.obs.Config.Component(version.Component)
+		waits := max(r.obs.Config.Application(target.Application).Settle, component.Select.MinAge)
+		if !r.now.Before(since.Add(waits)) {
+			ended = append(ended, version)
+		}
+	}
+	if len(ended) > 0 {
+		r.changes = append(r.changes, state.EndUnsealed(at, ended))
 	}
 }
 

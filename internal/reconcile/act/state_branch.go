@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"promoter/internal/comments"
@@ -22,16 +23,22 @@ func (x *executor) recordPlan(ctx context.Context) error {
 	}
 	before := x.o.Branch.Counts
 	x.o = x.o.WithChanges(x.plan.StateChanges(x.o.Promotion, x.o.Now, x.skipReason)...)
-	x.logSoaksAgain(ctx, before)
+	x.logWaitsAgain(ctx, before)
 	return x.writeState(ctx)
 }
 
-// logSoaksAgain logs, once for each target, that a soak begins again because the time that is recorded has no seal.
-func (x *executor) logSoaksAgain(ctx context.Context, before state.State) {
-	const message = "a soak begins again: the recorded time has no seal, and counts after 'promoter seals adopt'"
+// logWaitsAgain logs, once for each target, that a soak, minAge, or settle begins again because the time that is recorded has no
+// seal.
+func (x *executor) logWaitsAgain(ctx context.Context, before state.State) {
+	const message = "a wait begins again: the recorded time has no seal, and counts after 'promoter seals adopt'"
 	after := x.o.Promotion.State
 	for _, target := range after.SetAside() {
-		if len(after.At(target).Seen) > len(before.At(target).Seen) {
+		soaks := len(after.At(target).UnsealedSeen) > 0 && len(after.At(target).Seen) > len(before.At(target).Seen)
+		if soaks || slices.ContainsFunc(after.At(target).UnsealedVersions, func(v state.Version) bool {
+			_, counted := before.AvailableSince(target, v)
+			_, counts := after.AvailableSince(target, v)
+			return counts && !counted
+		}) {
 			log := x.c.Log.With(slog.String("environment", target.Environment))
 			log.WarnContext(ctx, message, slog.String("application", target.Application))
 		}

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -89,7 +90,7 @@ func (r Reader) selectVersions(ctx context.Context, o Observation, failures *rep
 	}
 	asked := counted(r.Progress, "querying registries", len(selections))
 	concurrently(selections, func(s *selection) {
-		s.Available = r.Clients.Registries.Select(ctx, s.request)
+		s.Available = noteUnsealed(r.Clients.Registries.Select(ctx, s.request), o.Promotion.State, s.request)
 		asked()
 	})
 	available := map[string]promotion.Available{}
@@ -129,16 +130,41 @@ func inUse(references []*edit.Reference, v image.Version) bool {
 // firstSeen returns a function that returns when a digest was first recorded as
 // available anywhere in the repository.
 func firstSeen(recorded state.State, component string) func(digest string) (time.Time, bool) {
-	return func(digest string) (earliest time.Time, known bool) {
-		for _, target := range recorded.Targets() {
-			for _, version := range recorded.At(target).Versions {
-				if version.Component == component && version.Digest == digest && (!known || version.At.Before(earliest)) {
-					earliest, known = version.At, true
-				}
+	counts := func(r state.Record) []state.Version { return r.Versions }
+	return func(digest string) (time.Time, bool) { return earliest(recorded, counts, component, digest) }
+}
+
+// earliest returns the earliest time of a digest in a list of the records of all targets.
+func earliest(in state.State, list func(state.Record) []state.Version, component, digest string) (first time.Time, known bool) {
+	for _, target := range in.Targets() {
+		for _, version := range list(in.At(target)) {
+			if version.Component == component && version.Digest == digest && (!known || version.At.Before(first)) {
+				first, known = version.At, true
 			}
 		}
-		return earliest, known
 	}
+	return first, known
+}
+
+// noteUnsealed adds to each version that waits for its age an earlier time that does not count because it has no seal.
+func noteUnsealed(available promotion.Available, recorded state.State, request VersionRequest) promotion.Available {
+	if request.Component.Select.MinAge == 0 || len(recorded.SetAside()) == 0 {
+		return available
+	}
+	setAside := func(r state.Record) []state.Version { return r.UnsealedVersions }
+	available.Held = slices.Clone(available.Held) // it may be shared
+	for i, held := range available.Held {
+		at, found := earliest(recorded, setAside, request.Component.Name, held.Version.Digest)
+		counts, known := request.FirstSeen(held.Version.Digest)
+		if !found || held.Condition.Until == nil || known && !at.Before(counts) {
+			continue
+		}
+		available.Held[i].Condition.Reason += promotion.NoSeal(at)
+		if strings.HasSuffix(available.Reason, held.Condition.Reason) { // it is the reason why there is none
+			available.Reason += promotion.NoSeal(at)
+		}
+	}
+	return available
 }
 
 // resolveRequested resolves the versions that promotion requests name.

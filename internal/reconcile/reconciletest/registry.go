@@ -147,7 +147,9 @@ func (r *Registry) firstSigned(ask observe.VersionRequest, candidates []image.Ve
 	available := promotion.Available{Reason: "no tag matches"}
 	for _, candidate := range candidates {
 		if why, until := r.tooYoung(ask, candidate.Digest); why != "" {
-			available.Reason = why
+			if len(available.Held) == 0 {
+				available.Reason = why
+			}
 			available.Held = append(available.Held, promotion.HeldVersion{Version: candidate, Condition: promotion.Condition{
 				Name: ask.Name + " " + candidate.Tag, State: promotion.Pending, Reason: why, Until: &until,
 			}})
