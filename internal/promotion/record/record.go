@@ -18,18 +18,20 @@ import (
 // first available and a snapshot first seen, for which snapshot a request was
 // proposed, and which requests are done. If nothing is new, there are no changes.
 func Changes(observation promotion.Observation, decisions []promotion.Decision, now time.Time) []state.Change {
-	r := recorder{obs: &observation, now: now.UTC(), noted: map[string]bool{}}
+	r := recorder{obs: &observation, now: now.UTC(), noted: map[string]bool{}, first: map[string]bool{}}
 	for _, d := range decisions {
 		if r.fromRegistry(d.Target) {
 			r.settling(d)
 			r.tooYoung(d.Target)
-			r.unsealed(d.Target)
 		}
 		r.observed(d)
 		r.request(d)
 		if d.Returned != nil {
 			r.changes = append(r.changes, state.EndRollback(state.Target(d.Target), *d.Returned))
 		}
+	}
+	for _, d := range decisions {
+		r.unsealed(d.Target)
 	}
 	r.firstSeen(decisions)
 	r.sharedRequests(decisions)
@@ -41,6 +43,7 @@ type recorder struct {
 	obs     *promotion.Observation
 	now     time.Time
 	noted   map[string]bool // components whose too young versions are recorded
+	first   map[string]bool // versions that are recorded now, COMPONENT@DIGEST
 	changes []state.Change
 }
 
@@ -56,6 +59,7 @@ func (r *recorder) fromRegistry(target promotion.Target) bool {
 func (r *recorder) firstAvailable(target promotion.Target, version state.Version) {
 	if _, known := r.obs.State.AvailableSince(state.Target(target), version); !known {
 		version.At = r.now
+		r.first[version.Component+"@"+version.Digest] = true
 		r.changes = append(r.changes, state.FirstAvailable(state.Target(target), version))
 	}
 }
@@ -91,25 +95,28 @@ func (r *recorder) tooYoung(target promotion.Target) {
 		}
 		r.noted[component] = true
 		for _, h := range held {
-			if h.Version.Digest != "" && !r.availableAnywhere(component, h.Version.Digest) {
+			if _, known := r.availableSince(component, h.Version.Digest); h.Version.Digest != "" && !known {
 				r.firstAvailable(target, stateVersion(component, h.Version))
 			}
 		}
 	}
 }
 
-// unsealed ends the times without a seal of versions that settle or minAge hold back no longer, by whichever time counts.
+// unsealed ends the times without a seal of versions that settle or minAge hold back no longer. Those of a registry that did not
+// answer are kept.
 func (r *recorder) unsealed(target promotion.Target) {
 	at := state.Target(target)
 	var ended []state.Version
 	for _, version := range r.obs.State.At(at).UnsealedVersions {
-		since := version.At
-		if sealed, known := r.obs.State.AvailableSince(at, version); known {
-			since = sealed
-		}
 		component, _ := r.obs.Config.Component(version.Component)
 		waits := max(r.obs.Config.Application(target.Application).Settle, component.Select.MinAge)
-		if !r.now.Before(since.Add(waits)) {
+		since, counts := r.availableSince(version.Component, version.Digest)
+		answer, answered := r.obs.Available[version.Component]
+		switch {
+		case r.first[version.Component+"@"+version.Digest]: // it waits since now
+		case counts && r.now.Before(since.Add(waits)):
+		case !counts && (!answered || answer.Err != nil):
+		default:
 			ended = append(ended, version)
 		}
 	}
@@ -118,14 +125,16 @@ func (r *recorder) unsealed(target promotion.Target) {
 	}
 }
 
-// availableAnywhere reports whether a digest is recorded for any target: the age of
-// an image is the same in all of them.
-func (r *recorder) availableAnywhere(component, digest string) bool {
-	return slices.ContainsFunc(r.obs.State.Targets(), func(target state.Target) bool {
-		return slices.ContainsFunc(r.obs.State.At(target).Versions, func(v state.Version) bool {
-			return v.Component == component && v.Digest == digest
-		})
-	})
+// availableSince returns since when a digest is recorded for any target: the age of an image is the same in all of them.
+func (r *recorder) availableSince(component, digest string) (since time.Time, known bool) {
+	for _, target := range r.obs.State.Targets() {
+		for _, v := range r.obs.State.At(target).Versions {
+			if v.Component == component && v.Digest == digest && (!known || v.At.Before(since)) {
+				since, known = v.At, true
+			}
+		}
+	}
+	return since, known
 }
 
 // observed records the digests of tags that users wrote to the sources of a decision
