@@ -154,3 +154,26 @@ func TestRun_codeOwner_github(t *testing.T) {
 		s.holds("prod", "1.1.0 1.0.0")
 	})
 }
+
+// A conversation that a user resolved is noticed at the next reconciliation, although no list has it.
+func TestRun_resolvedConversation_github(t *testing.T) {
+	t.Parallel()
+	merges := func(s *story) int {
+		return s.forge.Traffic.Requests()["PUT /repos/{owner}/{repo}/pulls/{number}/merge"]
+	}
+	onceOnGitHub(t, chain, func(s *story) {
+		s.proposedToProd(githubtest.Ruleset{Demands: githubtest.Demands{Conversations: true}})
+		const refused = "merge: blocked: the forge refused the merge: A conversation must be resolved before this pull request can be merged."
+		s.gated(refused)
+		tried := merges(s)
+		s.wait(time.Minute)
+		s.gated(refused)
+		s.gated(refused)
+		if merges(s) != tried {
+			s.t.Errorf("tried %d times more", merges(s)-tried)
+		}
+		s.repo.Resolve("ada", 2)
+		s.run()
+		s.holds("prod", "1.1.0 1.0.0")
+	})
+}

@@ -182,6 +182,42 @@ func TestReconcile_refusedMerge(t *testing.T) {
 	w.holds("prod", "1.1.0 1.0.0")
 }
 
+// A refused merge is tried again once when the forge reports that it would merge now. If it refuses nevertheless, it is not asked
+// again before anything else differs.
+func TestReconcile_refusedMergeIsTriedOnceWhenReady(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, threeEnvironments)
+	words := "A conversation must be resolved"
+	w.Forge.Secret = func(int) string { return words }
+	w.pushAndRun(web, "1.1.0")
+	w.mergeByHand(1, "merge")
+	refused := "merge: blocked the forge refused the merge: A conversation must be resolved"
+	w.wantGates(w.run(), refused)
+	tries := w.tries()
+	w.wantGates(w.run(), refused)
+	w.wantTries(tries)
+	w.Forge.Mergeable = true
+	for range 3 {
+		w.wantGates(w.run(), refused)
+		w.wantTries(tries + 1)
+	}
+	w.Clock.Add(time.Minute)
+	w.Forge.Check(w.pull(2).Head.Commit, "lint", scm.CheckPassed)
+	for range 3 {
+		w.run()
+	}
+	if tries, before := w.tries(), tries+1; tries == before {
+		t.Error("it was not tried again after a check")
+	}
+	tries = w.tries()
+	w.wantGates(w.run(), refused)
+	w.wantTries(tries)
+	words = ""
+	w.Clock.Add(25 * time.Hour)
+	w.run()
+	w.holds("prod", "1.1.0 1.0.0")
+}
+
 // A refused merge is tried again as soon as anything differs from what was read before the attempt, once for each
 // difference: without any time in between, and for what happened while it was refused.
 func TestReconcile_refusedMergeIsTriedWhenAnythingDiffers(t *testing.T) {

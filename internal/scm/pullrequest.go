@@ -47,6 +47,12 @@ type Merges interface {
 	MergedAs(ctx context.Context, commit string) ([]PullRequest, error)
 }
 
+// Readiness is implemented by repositories whose forge reports of a single pull request whether its own rules let it be merged.
+type Readiness interface {
+	// Ready reports whether they do now. False: they do not, or the forge has not computed it yet.
+	Ready(ctx context.Context, number int) (bool, error)
+}
+
 // PullRequest is one pull request as reported by the forge. Title and body are
 // informational: no decision depends on them, except that a merge which the forge refused
 // is not tried again before a time that our part of the body has.

@@ -107,6 +107,14 @@ func (f *forge) MergedAs(ctx context.Context, commit string) ([]scm.PullRequest,
 	return nil, nil
 }
 
+// Ready implements scm.Readiness.
+func (f *forge) Ready(ctx context.Context, number int) (bool, error) {
+	if readiness, can := f.Repository.(scm.Readiness); can && number < firstNumber {
+		return readiness.Ready(ctx, number)
+	}
+	return false, nil
+}
+
 // Pushed implements scm.Pushes.
 func (f *forge) Pushed(ctx context.Context, branch string, since time.Time) ([]scm.Push, error) {
 	if pushes, can := f.Repository.(scm.Pushes); can {

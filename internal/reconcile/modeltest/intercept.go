@@ -97,6 +97,17 @@ func (f forge) MergedAs(ctx context.Context, commit string) ([]scm.PullRequest, 
 	return nil, nil
 }
 
+// Ready implements scm.Readiness.
+func (f forge) Ready(ctx context.Context, number int) (bool, error) {
+	if err := beforeRequest(f.story, "ready"); err != nil {
+		return false, err
+	}
+	if readiness, can := f.Repository.(scm.Readiness); can {
+		return readiness.Ready(ctx, number)
+	}
+	return false, nil
+}
+
 // Pushed implements scm.Pushes.
 func (f forge) Pushed(ctx context.Context, branch string, since time.Time) ([]scm.Push, error) {
 	if err := beforeRequest(f.story, "pushes"); err != nil {

@@ -179,7 +179,38 @@ func readPullRequest(
 	}
 	open.Fingerprint = fingerprint(pr, o.Heads[pr.Base], open.Checks, reviews)
 	open.Refused = refusedMerge(o, pr, open, pushed)
+	return retriedWhenReady(ctx, c.Forge, open, o.Now)
+}
+
+// retriedWhenReady retries a refused merge at once where the forge reports that it would merge now, for a reason that only its report about a
+// single pull request knows, such as a conversation that was resolved. It is asked only while a merge is refused. If the forge
+// refuses the merge nevertheless, the new refusal has the fingerprint of this, and the forge is not asked again until anything differs.
+func retriedWhenReady(ctx context.Context, forge scm.Repository, open promotion.Open, now time.Time) (promotion.Open, error) {
+	readiness, can := forge.(scm.Readiness)
+	if !can || open.Refused == nil || open.Refused.Fingerprint == "" || !now.Before(open.Refused.Until) {
+		return open, nil
+	}
+	ready := fingerprintWhenReady(open.Fingerprint)
+	if open.Refused.Fingerprint == ready {
+		open.Fingerprint = ready
+		return open, nil
+	}
+	is, err := readiness.Ready(ctx, open.Number)
+	if err != nil {
+		return open, fmt.Errorf("read whether it can be merged: %w", err)
+	}
+	if is {
+		due := *open.Refused
+		due.Until = now
+		open.Fingerprint, open.Refused = ready, &due
+	}
 	return open, nil
+}
+
+// fingerprintWhenReady returns the fingerprint of the same pull request that the forge reports to be ready.
+func fingerprintWhenReady(fingerprint string) string {
+	sum := sha256.Sum256([]byte("ready " + fingerprint))
+	return hex.EncodeToString(sum[:4])
 }
 
 // refusedMerge returns the refused merge of the head if nothing that was read before it differs now; nil: there is none.
@@ -194,7 +225,7 @@ func refusedMerge(o Observation, pr scm.PullRequest, open promotion.Open, pushed
 	switch {
 	case !refused || o.Refreshed:
 		return nil
-	case refusal.Fingerprint != "" && refusal.Fingerprint != open.Fingerprint:
+	case refusal.Fingerprint != "" && refusal.Fingerprint != open.Fingerprint && refusal.Fingerprint != fingerprintWhenReady(open.Fingerprint):
 		return nil
 	// Without a fingerprint, times decide. The push itself came before the refusal, whatever the clock of this machine
 	// was then.

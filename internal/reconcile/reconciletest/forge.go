@@ -36,6 +36,7 @@ type Forge struct {
 	Left        map[string]bool // logins that left their teams
 	Deletes     string          // who deletes branches; empty: a user
 	HidesPushes bool            // it does not report how branches moved
+	Mergeable   bool            // what it answers about each pull request alone, whatever it does then
 	// Effect is called before and after each write, as that of Git.
 	Effect func(before bool, what string) error
 	// Fail is called before every request, also those that only read. It may be nil.
@@ -477,6 +478,15 @@ func (f *Forge) HeadDeleted(_ context.Context, number int) (time.Time, error) {
 	}
 	defer f.call("deletions")()
 	return f.find(number).deleted, nil
+}
+
+// Ready implements scm.Readiness.
+func (f *Forge) Ready(context.Context, int) (bool, error) {
+	if err := failing(f, "ready"); err != nil {
+		return false, err
+	}
+	defer f.call("ready")()
+	return f.Mergeable, nil
 }
 
 // MergedAs implements scm.Merges.

@@ -54,7 +54,7 @@ func TestApp_lacks(t *testing.T) {
 	names = append(names, "|")
 	names = append(names, got.Events...)
 	const want = "Contents: read and write, Commit statuses: read and write, |, Issues: read and write, Packages: read-only, |, " +
-		"pull_request_review, issue_comment, repository, deployment_status"
+		"pull_request_review, pull_request_review_thread, issue_comment, repository, deployment_status"
 	if diff := cmp.Diff(want, strings.Join(names, ", ")); diff != "" {
 		t.Error(diff)
 	}

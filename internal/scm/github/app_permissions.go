@@ -145,6 +145,7 @@ func Events() []Event {
 		{Name: "release", Permission: "contents", For: "a release was published"},
 		{Name: "pull_request", Permission: "pull_requests", For: "a pull request was merged, closed, opened or labeled"},
 		{Name: "pull_request_review", Permission: "pull_requests", For: "a review, for approval gates"},
+		{Name: "pull_request_review_thread", Permission: "pull_requests", For: "a conversation was resolved, for a refused merge"},
 		{Name: "check_run", Permission: "checks", For: "a check changed, for check gates"},
 		{Name: "check_suite", Permission: "checks", For: "a check changed, for check gates"},
 		{Name: "status", Permission: "statuses", For: "a status changed, for check gates"},

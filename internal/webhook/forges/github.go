@@ -99,7 +99,7 @@ func (e githubEvent) delivery(name, host string) (payload.Delivery, error) {
 		}
 		return e.about(e.Comment.event(e.Issue.Number), host)
 	case "check_run", "check_suite", "create", "delete", "deployment_status", "merge_group", "pull_request",
-		"pull_request_review", "push", "repository", "status", "workflow_run", "branch_protection_rule":
+		"pull_request_review", "pull_request_review_thread", "push", "repository", "status", "workflow_run", "branch_protection_rule":
 		return e.about(event.Event{Kind: event.KindRepository, Config: e.mayConfigure(name)}, host)
 	}
 	return payload.Ignored(name, "the event does not matter")

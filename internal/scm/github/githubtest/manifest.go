@@ -162,7 +162,7 @@ func subscribable() map[string]string {
 	return map[string]string{
 		"branch_protection_rule": "administration", "check_run": "checks", "check_suite": "checks", "create": "contents", "delete": "contents",
 		"deployment": "deployments", "deployment_status": "deployments", "issue_comment": "issues", "issues": "issues", "merge_group": "merge_queues",
-		"pull_request": "pull_requests", "pull_request_review": "pull_requests", "push": "contents", "registry_package": "packages",
+		"pull_request": "pull_requests", "pull_request_review": "pull_requests", "pull_request_review_thread": "pull_requests", "push": "contents", "registry_package": "packages",
 		"release": "contents", "repository": "metadata", "repository_ruleset": "administration", "status": "statuses", "workflow_run": "actions",
 	}
 }

@@ -11,6 +11,7 @@ import (
 // details is what only GitHub has of a pull request.
 type details struct {
 	draft      bool
+	resolved   bool   // all conversations are
 	baseCommit string // of the base at the last push to the head
 	asked      string // commits for which mergeability was requested
 }

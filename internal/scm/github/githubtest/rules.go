@@ -18,7 +18,7 @@ type Demands struct {
 	Approvals     int
 	Owner         string // required approver: the code owner of all files
 	LastPush      bool   // the last push must be approved by another user
-	Conversations bool   // must be resolved; one is not
+	Conversations bool   // must be resolved; one is not until Resolve
 	Queue         bool   // merges only through the merge queue
 	Signed        bool   // commits must have verified signatures
 	Linear        bool   // no merge commits
@@ -43,6 +43,11 @@ func (r *Repository) Rule(branch string, rules Ruleset) {
 	r.s.act(func() {
 		r.rulesets = append(r.rulesets, &ruleset{id: r.s.hub.NextID(), branch: branch, Ruleset: rules})
 	})
+}
+
+// Resolve resolves the conversations of a pull request as a user. GitHub does not count that as an update of it.
+func (r *Repository) Resolve(who string, number int) {
+	r.Pulls.With(who, number, func(p *pull, _ *user) { of(p).resolved = true })
 }
 
 // RequireQueue requires the merge queue for all branches.
@@ -97,7 +102,7 @@ func lacking(p *pull, d Demands) string {
 		return "Waiting on code owner review from " + d.Owner + "."
 	case d.LastPush && len(current) == 0:
 		return "New changes require approval from someone other than the last pusher."
-	case d.Conversations:
+	case d.Conversations && !of(p).resolved:
 		return "A conversation must be resolved before this pull request can be merged."
 	case d.Queue:
 		return "Changes must be made through the merge queue"
