@@ -52,7 +52,7 @@ func TestRun_newHeadNeedsNewChecks_github(t *testing.T) {
 	for _, land := range []string{"pr", "automerge"} {
 		t.Run(land, func(t *testing.T) {
 			t.Parallel()
-			onceOnGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], land: "+land+", gates: {checks: [ci, e2e]}}"), func(s *story) {
+			onceOnGitHub(t, strings.ReplaceAll(chain, "after: [dev]}", "after: [dev], land: "+land+", gates: {checks: [ci, e2e]}, pullRequest: {waitForChecks: 0}}"), func(s *story) {
 				s.releaseAndRun("web", "1.1.0")
 				s.repo.SetCheckRun("ci", s.repo.Pulls.Get(1).HeadCommit, "ci", "success")
 				s.run()

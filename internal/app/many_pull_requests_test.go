@@ -29,6 +29,7 @@ environments:
   staging:
     paths: ["staging/{application}.yaml"]
     gates: {checks: [e2e], approvals: {count: 1}}
+    pullRequest: {waitForChecks: 0}
 `
 
 // newMany makes a repository of twenty applications that use one image, and releases the

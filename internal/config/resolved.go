@@ -63,6 +63,7 @@ func (d *defaults) environment(at strictyaml.Mapping, e Environment, overridden 
 		d.set(pull, "group", string(e.PullRequest.Group))
 		d.set(pull, "limit", e.PullRequest.Limit)
 		d.set(pull, "rendered", e.PullRequest.Rendered)
+		d.set(pull, "waitForChecks", schedule.FormatDuration(e.PullRequest.WaitForChecks))
 	}
 	if e.Gates.Approvals != nil {
 		d.set(at.At("gates").At("approvals"), "count", e.Gates.Approvals.Count)

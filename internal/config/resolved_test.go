@@ -120,6 +120,7 @@ environments:
       group: application
       limit: 20
       rendered: false
+      waitForChecks: 30m
     health:
       deployment: prod
       timeout: 15m

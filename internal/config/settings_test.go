@@ -34,7 +34,7 @@ func full(t testing.TB) *config.Config {
 
 func TestLoad_environments(t *testing.T) {
 	t.Parallel()
-	plainPullRequest := setting.PullRequest{Group: setting.GroupApplication, Limit: 20}
+	plainPullRequest := setting.PullRequest{Group: setting.GroupApplication, Limit: 20, WaitForChecks: 30 * time.Minute}
 	releases := []setting.Notification{{On: []string{"landed", "failed", "reverted"}, To: "releases"}}
 	want := []config.Environment{
 		{
@@ -58,7 +58,7 @@ func TestLoad_environments(t *testing.T) {
 				After:   []setting.Parent{{Environment: "staging", Soak: 24 * time.Hour, Checks: []string{"e2e"}}},
 				Propose: setting.ProposeAutomatic, Land: setting.LandPR, Newer: setting.NewerRefresh,
 				Gates:       setting.Gates{Windows: []string{"office", "xmas"}, Approvals: &setting.Approvals{Count: 2, From: []string{"team:acme/sre"}}, Hold: &setting.Hold{Key: "promote_deployment", Value: "false"}},
-				PullRequest: setting.PullRequest{Labels: []string{"prod"}, Reviewers: []string{"team:acme/sre"}, Group: setting.GroupApplication, Limit: 20},
+				PullRequest: setting.PullRequest{Labels: []string{"prod"}, Reviewers: []string{"team:acme/sre"}, Group: setting.GroupApplication, Limit: 20, WaitForChecks: 30 * time.Minute},
 				Notify:      releases,
 			},
 		},

@@ -130,6 +130,23 @@ func landing(d promotion.Decision, p propose.Proposal) (Blocker, bool) {
 	return Blocker{}, false
 }
 
+// behindOpen returns why newer versions wait behind what is open, and what a user can do; false: none do.
+func behindOpen(d promotion.Decision) (Blocker, bool) {
+	newer, waits := d.NewerWaits()
+	if !waits {
+		return Blocker{}, false
+	}
+	b := Blocker{
+		Kind: Gate, State: newer.State, Reason: newer.Reason, Until: newer.Until,
+		Advice: "merge or close the pull request",
+	}
+	if newer.Until != nil { // its checks run
+		b.Advice = "merge or close the pull request; with 'newer: queue', newer versions wait until then, " +
+			"with 'pullRequest: {waitForChecks: 0}' they replace it at once"
+	}
+	return b, true
+}
+
 func known(until time.Time) *time.Time {
 	if until.IsZero() {
 		return nil

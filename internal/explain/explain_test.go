@@ -177,3 +177,39 @@ web in prod: 1.0.0 since 2026-11-08T08:00:00Z (#12, commit bbbbbbb); 1.2.0 comes
 		}
 	}
 }
+
+// A newer version that waits for the checks of the open one is neither superseded nor missing: the answer names the check, the
+// time, and what else is possible.
+func TestPaths_newerWaitsForChecks(t *testing.T) {
+	t.Parallel()
+	for _, environment := range []string{"dev", "staging"} {
+		f, repository := facts(t)
+		at := promotion.Target{Environment: environment, Application: config.DefaultApplication}
+		dev := promotion.Target{Environment: "dev", Application: config.DefaultApplication}
+		if environment == "staging" {
+			f.Observation.Targets[dev].References[0].Tag, f.Observation.Targets[dev].References[0].Digest = "1.3.2", digest("1.3.2")
+		}
+		until := time.Date(2026, 11, 9, 8, 30, 0, 0, time.UTC)
+		d := promotion.Decision{
+			Target: at, State: promotion.Proposed,
+			Moves: []promotion.Move{{Component: "web", From: version("1.2.0"), To: version("1.3.1")}},
+			Newer: []promotion.Move{{Component: "web", From: version("1.2.0"), To: version("1.3.2")}},
+			Conditions: []promotion.Condition{{
+				Name: promotion.NewerCondition, State: promotion.Pending, Until: &until,
+				Reason: "newer version waits: web 1.3.2, because the required check ci of #7 has not finished",
+			}},
+		}
+		f.Decisions = []promotion.Decision{d}
+		f.Proposals = []propose.Proposal{{Decisions: f.Decisions, Open: &promotion.Open{Number: 7}, Step: propose.StepPropose}}
+		paths := explain.Paths(f, at)
+		lines := strings.Join(paths[0].Lines(), "\n")
+		why := "newer version waits: web 1.3.2, because the required check ci of #7 has not finished, until 2026-11-09T08:30:00Z"
+		if !strings.Contains(lines, "web in "+environment+": "+why+"\n  you can: merge or close the pull request; with 'newer: queue'") {
+			t.Error(lines)
+		}
+		answered := explain.Answered(f, paths, explain.Asked{Repository: repository, Version: version("1.3.2")})
+		if len(answered) != 1 || !strings.HasSuffix(answered[0].Answer, "waits in "+environment+" (#7 is open): "+why) {
+			t.Errorf("%+v", answered)
+		}
+	}
+}

@@ -71,6 +71,8 @@ type Step struct {
 	Next     image.Version // what is decided to come; the zero value: nothing
 	Open     int           // the number of the pull request with it; 0: none
 	Blocker  *Blocker      // what Next waits for; nil: nothing
+	Newer    image.Version // what waits until the pull request with Next is merged or closed; the zero value: nothing
+	Behind   *Blocker      // why Newer waits; nil: nothing does
 	Rejected string        // that users rejected the version that is here; empty: they did not
 }
 
@@ -172,6 +174,11 @@ func stepOf(f Facts, target promotion.Target, component string) Step {
 			s.Open = p.Open.Number
 		}
 	}
+	if newer, found := promotion.MoveOf(d.Newer, component); found {
+		if behind, waits := behindOpen(d); waits && !promotion.SameRollout(newer.To, s.Next) {
+			s.Newer, s.Behind = newer.To, &behind
+		}
+	}
 	if blocker, blocked := Blocking(d, f.Proposals); blocked && (moves || len(d.Moves) == 0) {
 		s.Blocker = &blocker
 	}
@@ -242,6 +249,8 @@ func (p Path) stopped(f Facts, asked Asked, i int) (text, advice string) {
 		return "waits in " + here + step.at() + ": " + step.Blocker.String(), step.Blocker.Advice
 	case same(step.Next, v):
 		return "is about to land in " + here + step.at(), ""
+	case step.Behind != nil && same(step.Newer, v):
+		return "waits in " + here + step.at() + ": " + step.Behind.String(), step.Behind.Advice
 	case i == 0 && asked.Missing:
 		return "is not in the registry " + asked.Repository.String(), ""
 	case ordered && order > 0:
@@ -414,6 +423,9 @@ func (p Path) Lines() []string {
 		lines = append(lines, text)
 		if s.Blocker != nil && s.Blocker.Advice != "" {
 			lines = append(lines, "  you can: "+s.Blocker.Advice)
+		}
+		if s.Behind != nil {
+			lines = append(lines, p.Component+" in "+s.Environment+": "+s.Behind.String(), "  you can: "+s.Behind.Advice)
 		}
 	}
 	return lines

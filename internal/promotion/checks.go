@@ -68,6 +68,29 @@ func EvaluateChecks(c *Condition, pattern string, checks []Check) {
 	}
 }
 
+// CheckProgress returns how far the checks of a pattern are: Failed if one of them failed, or ended without a result, so that
+// they do not pass by waiting; Pending while one has not finished, or none is reported yet, with its name or the pattern;
+// else Passed.
+func CheckProgress(pattern string, checks []Check) (state ConditionState, running string) {
+	runs, required := requiredRuns(pattern, checks)
+	if len(required) == 0 {
+		return Pending, pattern
+	}
+	for _, name := range required {
+		switch _, state := CountingRun(runs[name]); state {
+		case Passed:
+		case Failed, Unknown:
+			return Failed, ""
+		default:
+			running = firstName(running, name)
+		}
+	}
+	if running != "" {
+		return Pending, running
+	}
+	return Passed, ""
+}
+
 // HaveResults reports whether all checks of a pattern passed, each by a result: those of more commits do not change that.
 func HaveResults(pattern string, checks []Check) bool {
 	runs, required := requiredRuns(pattern, checks)

@@ -137,6 +137,18 @@ type Decision struct {
 	OpenMoves []Move
 }
 
+// NewerCondition is the name of the condition that shows that a newer version waits.
+const NewerCondition = "newer"
+
+// NewerWaits returns the condition that shows why the moves of Newer wait; false: none do.
+func (d Decision) NewerWaits() (Condition, bool) {
+	i := slices.IndexFunc(d.Conditions, func(c Condition) bool { return c.Name == NewerCondition })
+	if i < 0 || len(d.Newer) == 0 {
+		return Condition{}, false
+	}
+	return d.Conditions[i], true
+}
+
 // EndedRequest is a request that ends without a promotion, and why.
 type EndedRequest struct {
 	Request state.Request

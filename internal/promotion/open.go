@@ -16,6 +16,7 @@ type Open struct {
 	Snapshots map[string]Snapshot // by application, from the trailers of the head commit
 	Foreign   string              // why promoter must not touch it, such as a commit of a user
 	Opened    time.Time
+	Pushed    time.Time // when the head was committed; zero: unknown
 	Draft     bool
 	Checks    []Check // on the head, without promoter's own
 	Blind     bool    // the credential cannot read all checks

@@ -197,6 +197,9 @@ func nextChange(report outcome.Report, began time.Time) (next time.Time) {
 	consider(report.CommandsAt)
 	for _, decision := range report.Decisions {
 		consider(decision.Reason.Until)
+		if newer, waits := decision.NewerWaits(); waits && newer.Until != nil {
+			consider(*newer.Until)
+		}
 		if decision.Health != nil {
 			consider(decision.Health.FailsAt)
 		}

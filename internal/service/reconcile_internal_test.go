@@ -12,6 +12,10 @@ func TestNextChange(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, time.November, 23, 14, 0, 0, 0, time.UTC)
 	until := func(at time.Time) promotion.Decision { return promotion.Decision{Reason: promotion.Reason{Until: at}} }
+	newerWaits := promotion.Decision{
+		State: promotion.Proposed, Newer: []promotion.Move{{Component: "web"}},
+		Conditions: []promotion.Condition{{Name: promotion.NewerCondition, State: promotion.Pending, Until: new(began.Add(time.Minute))}},
+	}
 	tests := []struct {
 		name      string
 		decisions []promotion.Decision
@@ -19,6 +23,7 @@ func TestNextChange(t *testing.T) {
 	}{
 		{"nothing waits", []promotion.Decision{{}}, time.Time{}},
 		{"the earliest time", []promotion.Decision{until(began.Add(2 * time.Second)), until(began.Add(time.Second))}, began.Add(time.Second)},
+		{"a newer version waits", []promotion.Decision{newerWaits}, began.Add(time.Minute)},
 		{"a time that passed before", []promotion.Decision{until(began.Add(-time.Second)), until(began)}, time.Time{}},
 	}
 	for _, test := range tests {

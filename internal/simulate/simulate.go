@@ -323,6 +323,9 @@ func changes(report outcome.Report, found func(target promotion.Target, what str
 
 // conditionText describes a condition that the time meets.
 func conditionText(c promotion.Condition) string {
+	if c.Name == promotion.NewerCondition {
+		return "the newer version no longer waits for checks"
+	}
 	if strings.HasPrefix(c.Reason, "minAge ") {
 		return c.Name + " is old enough: " + c.Reason
 	}

@@ -66,6 +66,8 @@ type stepJSON struct {
 	Next        *versionInMove   `json:"next,omitempty"`
 	Open        int              `json:"open,omitempty"`
 	Blocker     *explain.Blocker `json:"blocker,omitempty"`
+	Newer       *versionInMove   `json:"newer,omitempty"`  // that waits behind what is open
+	Behind      *explain.Blocker `json:"behind,omitempty"` // why it does
 }
 
 func pathToJSON(p explain.Path) pathJSON {
@@ -80,13 +82,16 @@ func pathToJSON(p explain.Path) pathJSON {
 	for _, s := range p.Steps {
 		step := stepJSON{
 			Environment: s.Environment, State: s.State, Versions: []versionInMove{},
-			Since: utc(s.Since), Commit: s.Commit, PullRequest: s.Number, Open: s.Open, Blocker: s.Blocker,
+			Since: utc(s.Since), Commit: s.Commit, PullRequest: s.Number, Open: s.Open, Blocker: s.Blocker, Behind: s.Behind,
 		}
 		for _, v := range s.Versions {
 			step.Versions = append(step.Versions, versionOfMove(v))
 		}
 		if next := versionOfMove(s.Next); next != (versionInMove{}) {
 			step.Next = &next
+		}
+		if newer := versionOfMove(s.Newer); newer != (versionInMove{}) {
+			step.Newer = &newer
 		}
 		out.Steps = append(out.Steps, step)
 	}

@@ -64,6 +64,7 @@ func checkPush(report *strictyaml.Report, environment string, raw *RawOverride) 
 		{"assignees", p.Assignees.Origin},
 		{"draft", p.Draft.Origin},
 		{"limit", p.Limit.Origin},
+		{"waitForChecks", p.WaitForChecks.Origin},
 	} {
 		if k.IsSet() {
 			keys = append(keys, k.key)

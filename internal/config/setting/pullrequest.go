@@ -2,6 +2,7 @@ package setting
 
 import (
 	"strings"
+	"time"
 
 	"promoter/internal/config/field"
 	"promoter/internal/strictyaml"
@@ -19,7 +20,10 @@ const (
 // DefaultLimit is how many pull requests may be open in an environment.
 const DefaultLimit = 20
 
-// PullRequest is the appearance of pull requests.
+// DefaultWaitForChecks is how long a newer snapshot waits for the required checks of an open pull request.
+const DefaultWaitForChecks = 30 * time.Minute
+
+// PullRequest is the content of pull requests, and how they are kept.
 type PullRequest struct {
 	Title, Body                  string // empty: the default
 	Labels, Reviewers, Assignees []string
@@ -27,6 +31,7 @@ type PullRequest struct {
 	Group                        Group
 	Limit                        int // open pull requests in the environment
 	Rendered                     bool
+	WaitForChecks                time.Duration // after a push, see NewerRefresh; 0: not at all
 }
 
 // maxLimit is more open pull requests than a team can review.
@@ -54,6 +59,9 @@ type rawPullRequest struct {
 	// Maximum number of open pull requests in the environment, 1 to 1,000. Promotions above it wait, except
 	// emergencies: see docs/pull-requests.md#emergencies. An application cannot override it. Default: `20`.
 	Limit strictyaml.Located[int] `yaml:"limit"`
+	// How long after the last push to a pull request a newer snapshot waits while required checks still run there, so
+	// that releases that are faster than the checks land. `0s` never waits. See docs/configuration.md#newer. Default: `30m`.
+	WaitForChecks strictyaml.Located[time.Duration] `yaml:"waitForChecks"`
 	// Show what changes in the manifests that kustomize and Helm render. The server file must allow it: see
 	// docs/configuration.md#rendered-manifests. Default: `false`.
 	Rendered strictyaml.Located[bool] `yaml:"rendered"`
@@ -101,5 +109,6 @@ func (p *rawPullRequest) pullRequest() PullRequest {
 		Title: p.Title.Value, Body: p.Body.Value, Draft: p.Draft.Value,
 		Labels: p.Labels.Strings(), Reviewers: p.Reviewers.Strings(), Assignees: p.Assignees.Strings(),
 		Group: Group(p.Group.Or(string(GroupApplication))), Limit: p.Limit.Or(DefaultLimit), Rendered: p.Rendered.Value,
+		WaitForChecks: p.WaitForChecks.Or(DefaultWaitForChecks),
 	}
 }

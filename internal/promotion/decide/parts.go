@@ -37,7 +37,7 @@ var parts = [...]input.Row{
 	ofRequestEnd:   {Name: "end of a request", Reads: input.Registry | input.OtherTargets | input.UserDecisions},
 	ofRollback:     {Name: "from rollback", Reads: input.UserDecisions | input.Past | input.Registry},
 	ofTheWay:       {Name: "on the way", Reads: input.OtherTargets | input.UserDecisions},
-	ofNewer:        {Name: "newer", Reads: input.PullRequest},
+	ofNewer:        {Name: "newer", Reads: input.PullRequest | input.Time},
 	ofDisposition:  {Name: "disposition", Reads: input.PullRequest | input.UserDecisions | input.Past | input.OtherTargets},
 	ofHealth:       {Name: "health", Reads: input.Health | input.Time | input.UserDecisions},
 	ofClaims:       {Name: "false claims", Reads: input.Past},

@@ -453,6 +453,12 @@ func readsTests() []readsTest {
 			},
 		},
 		{
+			row: "newer", target: "dev/shop", later: time.Hour,
+			see: and(and(dev5(afterDev("", ", gates: {checks: [ci]}")), publish("web:1.7.0@"+promotiontest.Digest("7"))), openWeb("promoter/dev/shop", web6),
+				open("promoter/dev/shop", func(o *promotion.Open) { o.Pushed = promotiontest.Noon })),
+			changes: map[input.Reads]func(*decidetest.Scenario){input.Time: nothing},
+		},
+		{
 			row: "disposition", target: "staging/shop", see: and(and(dev5(decidetest.Chain), openWeb("promoter/staging/shop", web5)), hold),
 			changes: map[input.Reads]func(*decidetest.Scenario){
 				input.PullRequest:   openWeb("promoter/staging/shop", web4),

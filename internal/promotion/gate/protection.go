@@ -95,6 +95,8 @@ func requiredApprovals(r promotion.Protection, open promotion.Open) []promotion.
 	return []promotion.Condition{gate}
 }
 
+const protectionCheck = "protection check " // before the name of the check
+
 // requiredChecks are the gates of the required checks. Promoter's own status is not among
 // them: it is set before anything is merged.
 func requiredChecks(r promotion.Protection, open promotion.Open) []promotion.Condition {
@@ -103,7 +105,7 @@ func requiredChecks(r promotion.Protection, open promotion.Open) []promotion.Con
 		if name == promotion.StatusContext {
 			continue
 		}
-		gate := promotion.Condition{Name: "protection check " + name, State: promotion.Pending}
+		gate := promotion.Condition{Name: protectionCheck + name, State: promotion.Pending}
 		i := slices.IndexFunc(open.Checks, func(c promotion.Check) bool { return c.Name == name })
 		state, elsewhere := promotion.Pending, false
 		if i >= 0 {

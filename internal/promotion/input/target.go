@@ -331,6 +331,11 @@ func (s *Subject) SettingsIn(environment string) config.Environment {
 	return s.obs.Settings(environment, s.Target.Application)
 }
 
+// SettingsOf returns the settings of another application in the environment of the target.
+func (s *Subject) SettingsOf(application string) config.Environment {
+	return s.obs.Settings(s.Target.Environment, application)
+}
+
 // Snapshot is what the target holds after the moves.
 func (s *Subject) Snapshot(moves []promotion.Move) promotion.Snapshot {
 	snapshot := make(promotion.Snapshot, len(s.all))

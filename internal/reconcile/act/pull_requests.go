@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
@@ -78,6 +79,7 @@ func (x *executor) propose(ctx context.Context, effect outcome.Effect) outcome.E
 // replaced, the approvals of that count, unless the forge dismisses them, which the next attempt reads.
 func (x *executor) rewritten(ctx context.Context, open promotion.Open) (promotion.Open, error) {
 	open.Checks, open.Refused = nil, nil
+	open.Pushed = time.Time{} // it is written, so nothing waits for its checks
 	same, err := x.sameContent(ctx, open)
 	if err != nil {
 		return open, err

@@ -142,7 +142,7 @@ func readPullRequest(
 		}
 	}
 	pushed := head.Committer.When
-	open.Changed = pushed
+	open.Pushed, open.Changed = pushed, pushed
 	environment, known := o.Promotion.Config.Environment(target.Environment)
 	if !known || open.Foreign != "" {
 		return open, nil
