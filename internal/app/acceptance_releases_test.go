@@ -112,6 +112,25 @@ func TestRun_releasesAreFasterThanChecks(t *testing.T) {
 	})
 }
 
+// Where users merge, the rules of the branch are read when a newer version would be written.
+func TestRun_waitsForChecksOfTheForge_github(t *testing.T) {
+	t.Parallel()
+	s := releasingOnGitHub(t, strings.Replace(chain, ", land: push}", "}", 1))
+	s.repo.Protect("main", githubtest.Protection{Demands: githubtest.Demands{Checks: []string{"ci"}}})
+	s.releaseAndRun("web", "1.1.0")
+	head := s.pulls.Get(1).HeadCommit
+	s.report(head, "running")
+	s.releaseAndRun("web", "1.2.0")
+	s.calm()
+	if s.pulls.Get(1).HeadCommit != head {
+		t.Error("it was written again while ci ran")
+	}
+	s.report(head, "success")
+	s.run()
+	s.holdsOn("promoter/dev/shop", "dev", "1.2.0 1.0.0")
+	s.calm()
+}
+
 // What waits is written as soon as the checks failed, the time has passed, or a user does not want what is open.
 func TestRun_endOfWaitingForChecks_github(t *testing.T) {
 	t.Parallel()

@@ -39,6 +39,11 @@ type Open struct {
 	Refused *Refusal
 }
 
+// IsYoung reports whether the head was pushed within a duration. A clock may be behind the one that it was committed by.
+func (o Open) IsYoung(now time.Time, within time.Duration) bool {
+	return !o.Pushed.IsZero() && now.Sub(o.Pushed).Abs() < within
+}
+
 // Approval is one approval of a pull request that may count for the config.
 type Approval struct {
 	By    string // login

@@ -85,7 +85,7 @@ func joins(in input.Target, moves []promotion.Move) (promotion.Condition, bool) 
 // What a user requests instead of what is open, or for which a user bypasses something, does not wait.
 func checksRun(in input.Target, open promotion.Open, moves, current []promotion.Move) (promotion.Condition, bool) {
 	limit := in.Settings.PullRequest.WaitForChecks
-	if limit == 0 || open.Pushed.IsZero() || in.Now().Sub(open.Pushed).Abs() >= limit || asksFor(in, moves, current) {
+	if !open.IsYoung(in.Now(), limit) || asksFor(in, moves, current) {
 		return promotion.Condition{}, false
 	}
 	until := open.Pushed.Add(limit)

@@ -200,6 +200,16 @@ func lands(p Proposal, now time.Time, members ...member) bool {
 	return !slices.ContainsFunc(p.Gates, func(gate promotion.Condition) bool { return gate.Blocks(false) && !gate.RetryDue(now) })
 }
 
+// MayWait reports whether newer versions would be written to the open pull request, and would wait instead if it had a
+// required check that has not finished.
+func (p Proposal) MayWait(now time.Time) bool {
+	settings := p.Environment
+	if p.Open == nil || settings.Newer == setting.NewerQueue || !p.Open.IsYoung(now, settings.PullRequest.WaitForChecks) {
+		return false
+	}
+	return slices.ContainsFunc(p.Decisions, func(d promotion.Decision) bool { return !contains(p.Open.Snapshots[d.Application], d.Moves) })
+}
+
 // contains reports whether a snapshot has all moves. Its other components may be
 // older than the files; the tree of the head shows that.
 func contains(snapshot promotion.Snapshot, moves []promotion.Move) bool {

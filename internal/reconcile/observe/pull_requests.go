@@ -428,7 +428,7 @@ func readHeads(
 	return nil
 }
 
-// readRules reads the forge's own rules for the branches into which the plan merges,
+// readRules reads the forge's own rules for the branches into which the plan merges, or for which a newer version may wait,
 // once for each branch, under every name that environments have for it.
 func readRules(
 	ctx context.Context, repository scm.Repository, o Observation, made plan.Plan, failures *repo.Collector,
@@ -439,7 +439,7 @@ func readRules(
 	}
 	protected, failed := map[string]promotion.Protection{}, map[string]error{}
 	for _, p := range made.Proposals {
-		if p.Step != propose.StepPropose || p.Environment.Land != setting.LandAutomerge {
+		if p.Step != propose.StepPropose || p.Environment.Land != setting.LandAutomerge && !p.MayWait(o.Now) {
 			continue
 		}
 		branch := o.Promotion.BranchOf(p.Environment)
