@@ -31,6 +31,7 @@ const (
 // soak is the results of the campaigns.
 type soak struct {
 	attacks, faults, data map[string]result
+	restarts              map[string]result // kills of a service whose versions land by pull requests
 	load                  load
 	kinds                 int // cases of all kinds of attacks, each repelled
 	kills                 int // on each database
@@ -69,6 +70,7 @@ func (s *soak) long(end time.Time) []campaign {
 		}},
 		// A quarter of what is left for each database, and the rest for kills.
 		benchmark("faults", &s.faults, "./hack/faults", "BenchmarkFaults", func() string { return max(time.Second, time.Until(end)/4).String() }),
+		benchmark("restarts", &s.restarts, "./hack/faults", "BenchmarkKills", func() string { return max(time.Second, time.Until(end)/8).String() }),
 		{"kills", func(ctx context.Context) (err error) {
 			s.kills, err = killUntil(ctx, end)
 			return err
@@ -84,6 +86,7 @@ func (s *soak) short() [][]campaign {
 		{{"kinds", func(ctx context.Context) error { return s.attackByKind(ctx, "-short") }}},
 		{benchmark("faults", &s.faults, "./hack/faults", "BenchmarkFaults", once, "-short")},
 		{benchmark("data", &s.data, "./hack/faults", "BenchmarkData", once, "-short")},
+		{benchmark("restarts", &s.restarts, "./hack/faults", "BenchmarkKills", once, "-short")},
 	}
 }
 
@@ -174,7 +177,7 @@ func (s *soak) figures() (all []figure) {
 			limited("exit, "+attack, inSeconds(r["s-exit"]), inSeconds(exitLimit), r["s-exit"]/exitLimit, 1))
 	}
 	settled := map[string]float64{}
-	for _, campaign := range []map[string]result{s.faults, s.data} {
+	for _, campaign := range []map[string]result{s.faults, s.data, s.restarts} {
 		for name, values := range campaign {
 			if values[skipped] > 0 {
 				all = append(all, figure{name: "settled after " + name, measured: "skipped: impossible on this machine"})
@@ -198,6 +201,9 @@ func (s *soak) figures() (all []figure) {
 	}
 	if s.kinds > 0 {
 		all = append(all, figure{name: "cases of attacks by kind, each repelled", measured: fmt.Sprint(s.kinds)})
+	}
+	for _, kind := range slices.Sorted(maps.Keys(s.restarts)) {
+		all = append(all, figure{name: "kills of a service beside pull requests, " + kind, measured: fmt.Sprint(s.restarts[kind]["kills"])})
 	}
 	if s.kills > 0 {
 		all = append(all, figure{name: "kills on each database, without a loss", measured: fmt.Sprint(s.kills)})

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -69,10 +70,52 @@ func faults() (all []fault) {
 			fault{name: on + "-write-422", on: on, peer: forge, hits: writes, fail: status(http.StatusUnprocessableEntity)},
 			fault{name: on + "-write-lost", on: on, peer: forge, hits: writes, fail: lost})
 	}
+	all = append(all, faultsOfSteps()...)
 	return append(all,
 		fault{name: "git-push-403", on: "github", peer: git, hits: pushes, fail: status(http.StatusForbidden)},
 		fault{name: "git-push-lost", on: "github", peer: git, hits: pushes, fail: lost},
 	)
+}
+
+// faultsOfSteps are faults in the middle of a promotion: everything works but one step. Of the others, the short form has those
+// of merges.
+func faultsOfSteps() (all []fault) {
+	ways := map[string]failure{
+		"429":    status(http.StatusTooManyRequests),
+		"503":    status(http.StatusServiceUnavailable),
+		"reset":  reset,
+		"silent": silent,
+	}
+	steps := map[string]func(r *http.Request) bool{"open": opens, "refresh": refreshes, "merge": merges}
+	for step, hits := range steps {
+		if step != "merge" && testing.Short() {
+			continue
+		}
+		for way, fail := range ways {
+			for _, on := range []string{"github", "gitlab", "gitea"} {
+				all = append(all, fault{name: on + "-" + step + "-" + way, on: on, peer: forge, hits: hits, fail: fail})
+			}
+		}
+	}
+	return all
+}
+
+// pullRequest matches the paths of the requests that open, refresh, and merge a pull request.
+var pullRequest = regexp.MustCompile(`/(?:pulls|merge_requests)(/\d+)?(/merge)?$`)
+
+func opens(r *http.Request) bool {
+	path := pullRequest.FindStringSubmatch(r.URL.Path)
+	return r.Method == http.MethodPost && path != nil && path[1] == ""
+}
+
+func refreshes(r *http.Request) bool {
+	path := pullRequest.FindStringSubmatch(r.URL.Path)
+	return writes(r) && path != nil && path[1] != "" && path[2] == ""
+}
+
+func merges(r *http.Request) bool {
+	path := pullRequest.FindStringSubmatch(r.URL.Path)
+	return writes(r) && path != nil && path[2] != ""
 }
 
 // forges are the kinds of forges that fail; in the short form, one.

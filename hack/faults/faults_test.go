@@ -99,6 +99,7 @@ func (c *campaign) round() map[string]time.Duration {
 	c.b.Helper()
 	for _, w := range c.failing {
 		w.release(c.b)
+		w.failed.Store(0)
 		w.failing.Store(true)
 	}
 	over := make(chan struct{})
@@ -111,6 +112,7 @@ func (c *campaign) round() map[string]time.Duration {
 		}
 		<-time.After(time.Second)
 	}
+	c.met()
 	c.reported()
 	for _, w := range c.failing {
 		w.failing.Store(false)
@@ -125,8 +127,22 @@ func (c *campaign) round() map[string]time.Duration {
 	return settled
 }
 
+// met waits until each tenant met its fault: a promotion may reach the step that fails only after others.
+func (c *campaign) met() {
+	c.b.Helper()
+	for begin := time.Now(); ; <-time.After(interval) {
+		i := slices.IndexFunc(c.failing, func(w *tenant) bool { return w.failed.Load() == 0 })
+		if i < 0 {
+			return
+		}
+		if time.Since(begin) > limit {
+			c.b.Fatalf("no request met %s", c.failing[i].fault.name)
+		}
+	}
+}
+
 // reported checks that every tenant whose versions are not promoted has a reason in the
-// status.
+// status: of the repository, or of prod, whose merge the forge did not make yet.
 func (c *campaign) reported() {
 	c.b.Helper()
 	states, err := c.process.Status(c.b)
@@ -134,8 +150,13 @@ func (c *campaign) reported() {
 		c.b.Error(err)
 	}
 	for _, w := range c.failing {
-		if one := states[w.name()]; one.State == api.StateIdle && w.lag() != "" {
-			c.b.Errorf("%s: the status is idle, but %s", w.fault.name, w.lag())
+		lag := w.lag()
+		if states[w.name()].State != api.StateIdle || lag == "" {
+			continue
+		}
+		reasons, err := c.process.Reasons(c.b, w.name())
+		if err != nil || !strings.Contains(reasons["prod"], "does not merge it yet") && w.lag() != "" {
+			c.b.Errorf("%s: the status is idle, but %s: %v, %v", w.fault.name, lag, reasons, err)
 		}
 	}
 }

@@ -24,8 +24,11 @@ type tenant struct {
 	forge    fake
 	registry *registrytest.Server
 	failing  atomic.Bool
-	released int // versions
-	posted   int // webhooks
+	failed   atomic.Int64 // requests, since the fault began
+	released int          // versions
+	posted   int          // webhooks
+	held     bool         // a user put staging on hold
+	comments []int64      // with decisions
 }
 
 // fake is a forge with the repository of a tenant.
@@ -56,13 +59,14 @@ func newFake(t testing.TB, kind string, files map[string]string) fake {
 	}
 }
 
-// config promotes to dev by pushes, and proposes to staging.
+// config promotes to dev by pushes, proposes to staging, and lands in prod by automerge.
 const config = `version: 1
 components:
   web: {image: %s/acme/web, select: {semver: ">=1"}}
 environments:
   dev: {paths: ["dev/{application}.yaml"], land: push}
   staging: {paths: ["staging/{application}.yaml"], after: [dev]}
+  prod: {paths: ["prod/{application}.yaml"], after: [dev], land: automerge}
 `
 
 // repository is its name, and bot the account of promoter.
@@ -74,7 +78,7 @@ func newTenant(t testing.TB, f fault) *tenant {
 	w.registry.Push(t, "acme/web:1.0.0", "0")
 	manifest := fmt.Sprintf("kind: Pod\nspec: {containers: [{image: \"%s/acme/web:1.0.0\"}]}\n", w.registry.Host)
 	w.forge = newFake(t, f.on, map[string]string{
-		".promoter.yaml": fmt.Sprintf(config, w.registry.Host), "dev/shop.yaml": manifest, "staging/shop.yaml": manifest,
+		".promoter.yaml": fmt.Sprintf(config, w.registry.Host), "dev/shop.yaml": manifest, "staging/shop.yaml": manifest, "prod/shop.yaml": manifest,
 	})
 	w.forge.settings.Permit(bot, "admin")
 	between := func(server http.Handler) http.Handler {
@@ -85,6 +89,7 @@ func newTenant(t testing.TB, f fault) *tenant {
 					return
 				}
 				r.Body = io.NopCloser(bytes.NewReader(body))
+				w.failed.Add(1)
 				f.fail(out, r, server)
 				return
 			}
@@ -130,11 +135,18 @@ func (w *tenant) post(t testing.TB, p *process.Process) int {
 
 // lag returns what is not done yet; empty: nothing.
 func (w *tenant) lag() string {
-	image := fmt.Sprintf("%s/acme/web:%s", w.registry.Host, w.version())
-	if !strings.Contains(w.forge.git.Run("show", "main:dev/shop.yaml"), image) {
-		return "dev is not at " + w.version()
+	for _, environment := range landing() {
+		if !w.has("main", environment) {
+			return environment + " is not at " + w.version()
+		}
 	}
-	if w.forge.git.Head(stagingHead) == "" || !strings.Contains(w.forge.git.Run("show", stagingHead+":staging/shop.yaml"), image) {
+	if onHold := w.onHold(); onHold != w.held {
+		return fmt.Sprintf("staging is on hold: %t, but the last decision: %t", onHold, w.held)
+	}
+	if w.held {
+		return ""
+	}
+	if w.forge.git.Head(stagingHead) == "" || !w.has(stagingHead, "staging") {
 		return "no branch has " + w.version() + " for staging"
 	}
 	for _, pull := range w.forge.pulls.All() {
@@ -145,23 +157,50 @@ func (w *tenant) lag() string {
 	return "no open pull request has " + w.version() + " for staging"
 }
 
+// has reports whether a branch has the newest version in an environment.
+func (w *tenant) has(branch, environment string) bool {
+	return strings.Contains(w.forge.git.Run("show", branch+":"+environment+"/shop.yaml"), fmt.Sprintf("%s/acme/web:%s", w.registry.Host, w.version()))
+}
+
+// onHold reports whether a hold of staging is recorded.
+func (w *tenant) onHold() bool {
+	if w.forge.git.Head("promoter/_state") == "" {
+		return false
+	}
+	file := "staging/shop.json"
+	return w.forge.git.Run("ls-tree", "promoter/_state", file) != "" && strings.Contains(w.forge.git.Run("show", "promoter/_state:"+file), `"hold"`)
+}
+
+// landing are the environments in which a version lands without a user.
+func landing() []string { return []string{"dev", "prod"} }
+
 const stagingHead = "promoter/staging/shop"
 
-// sound checks that nothing was done twice: at most one commit for each release, and one
-// open pull request.
+// sound checks that nothing was done twice: at most one commit for each release and environment, one merged pull request for
+// each release, and one open pull request for each environment.
 func (w *tenant) sound(t testing.TB) {
 	t.Helper()
-	if commits := strings.Count(w.forge.git.Run("log", "--format=%H", "main", "--", "dev"), "\n"); commits > w.released {
-		t.Errorf("%s: %d commits to dev of %d releases", w.fault.name, commits, w.released)
-	}
-	open := 0
-	for _, pull := range w.forge.pulls.All() {
-		if pull.Open {
-			open++
+	for _, environment := range landing() {
+		log := w.forge.git.Run("log", "--first-parent", "-m", "--format=%H", "main", "--", environment)
+		if commits := len(strings.Fields(log)) - 1; commits > w.released { // without the first one
+			t.Errorf("%s: %d commits to %s of %d releases", w.fault.name, commits, environment, w.released)
 		}
 	}
-	if open > 1 {
-		t.Errorf("%s: %d open pull requests", w.fault.name, open)
+	open, merged := map[string]int{}, map[string]int{}
+	for _, pull := range w.forge.pulls.All() {
+		if pull.Open {
+			open[pull.Head]++
+		}
+		if pull.Merged {
+			merged[pull.Title]++
+		}
+	}
+	for _, count := range []map[string]int{open, merged} {
+		for what, n := range count {
+			if n > 1 {
+				t.Errorf("%s: %d pull requests of %s", w.fault.name, n, what)
+			}
+		}
 	}
 }
 

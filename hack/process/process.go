@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 
 	"promoter/internal/api"
 	"promoter/internal/benchworld"
+	"promoter/internal/view"
 )
 
 // Build builds promoter and returns its file.
@@ -219,6 +221,24 @@ func (p *Process) Status(t testing.TB) (map[string]api.Repository, error) {
 		found[one.Name] = one
 	}
 	return found, nil
+}
+
+// Reasons returns why targets of a repository, HOST/NAME, wait or fail, by environment.
+func (p *Process) Reasons(t testing.TB, repository string) (map[string]string, error) {
+	t.Helper()
+	var all view.Applications
+	if code, err := p.get(t, "/api/v1/applications?repository="+url.QueryEscape(repository), &all); err != nil || code != http.StatusOK {
+		return nil, fmt.Errorf("read the applications: %d, %w", code, err)
+	}
+	reasons := map[string]string{}
+	for _, row := range all.Applications {
+		for _, one := range row.Targets {
+			if one.Reason != nil && one.Status != view.UpToDate {
+				reasons[one.Environment] = one.Reason.Message
+			}
+		}
+	}
+	return reasons, nil
 }
 
 func (p *Process) get(t testing.TB, path string, into any) (int, error) {

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"promoter/internal/app"
 	"promoter/internal/scm/gitea/giteatest"
+	"promoter/internal/view"
 )
 
 // automatic is a config in which nothing waits for a user.
@@ -27,9 +29,10 @@ func TestServe_deferredMergeIsTriedAgain_gitea(t *testing.T) {
 	t.Parallel()
 	app.AnotherForge(t)
 	s := newGiteaStory(t, automatic)
-	secrets := environ("TOKEN", s.forge.Token("promoter-bot", giteatest.Scopes()...), "HOOK", serveSecret)
+	secrets := environ("TOKEN", s.forge.Token("promoter-bot", giteatest.Scopes()...), "HOOK", serveSecret, "API", serveToken)
 	file := s.serverFile("served.yaml", fmt.Sprintf(`forge: {kind: gitea, url: "%s", insecure: true, token: "env:TOKEN"}`, s.forge.URL()), fmt.Sprintf(`data: %q
 poll: 1h
+api: {token: "env:API"}
 repositories: [{forge: forge, name: acme/gitops}]
 receivers: {images: {kind: generic, secret: "env:HOOK", header: X-Signature}}
 `, filepath.Join(s.dir, "data")))
@@ -40,12 +43,28 @@ receivers: {images: {kind: generic, secret: "env:HOOK", header: X-Signature}}
 	if pull := s.repo.Pulls.Get(1); pull.Merged {
 		t.Fatal("it was merged at once")
 	}
+	if reason := w.reason("prod"); !strings.Contains(reason, "the forge does not merge it yet: ") {
+		t.Errorf("the status of prod says %q", reason)
+	}
 	for wait := 2 * time.Second; !s.repo.Pulls.Get(1).Merged && wait < time.Minute; wait *= 2 {
 		w.wait(wait)
 		w.reconciles()
 	}
 	s.says("prod", "web:1.1.0")
+	if reason := w.reason("prod"); strings.Contains(reason, "does not merge") {
+		t.Errorf("the status of prod still says %q", reason)
+	}
 	w.stop()
+}
+
+// reason returns what the status of the only application in an environment has as its reason.
+func (w *served) reason(environment string) string {
+	w.t.Helper()
+	list, err := w.client(serveToken).Applications(w.t.Context(), view.ApplicationsQuery{Environment: environment})
+	if err != nil || len(list.Applications) != 1 || list.Applications[0].Targets[0].Reason == nil {
+		w.t.Fatalf("%+v, %v", list, err)
+	}
+	return list.Applications[0].Targets[0].Reason.Message
 }
 
 // A run waits for a merge that Gitea defers, up to 30 seconds in all: the next run may be hours later. One that is deferred for

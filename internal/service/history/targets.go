@@ -122,7 +122,7 @@ func lastDecisions(report outcome.Report) (decisions state.State) {
 // targetsOf returns the targets that have files of the application, of those that were touched.
 func targetsOf(report outcome.Report, now time.Time) []store.Target {
 	decisions := lastDecisions(report)
-	open := openPullRequests(report)
+	open, deferred := openPullRequests(report), deferredMerges(report)
 	var targets []store.Target
 	position := -1
 	for _, d := range report.Decisions {
@@ -141,6 +141,9 @@ func targetsOf(report outcome.Report, now time.Time) []store.Target {
 			Current: versionsOf(currentOf(d)), Wanted: versionsOf(d.Snapshot),
 			Number: open[d.Target].Number, URL: open[d.Target].URL,
 			Detail: detailOf(report, d, settings, decisions, now),
+		}
+		if reason, ok := deferred[d.Target]; ok {
+			one.Rule, one.Message, one.Until = string(reason.Rule), reason.Message, reason.Until
 		}
 		one.Detail.Opened = open[d.Target].Opened
 		if one.Number > 0 {
@@ -201,6 +204,20 @@ func openPullRequests(report outcome.Report) map[promotion.Target]promotion.Open
 		}
 	}
 	return open
+}
+
+// deferredMerges returns why the forge did not merge the pull request of a target that is ready.
+func deferredMerges(report outcome.Report) map[promotion.Target]promotion.Reason {
+	deferred := map[promotion.Target]promotion.Reason{}
+	for _, effect := range report.Effects {
+		if !effect.Deferred || effect.Err != nil {
+			continue
+		}
+		for _, d := range effect.Decisions {
+			deferred[d.Target] = effect.Reason
+		}
+	}
+	return deferred
 }
 
 // currentOf returns what the files of a target have.
