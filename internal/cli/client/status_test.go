@@ -125,7 +125,7 @@ func TestReport_receivers(t *testing.T) {
 		{Receiver: "argo", Kind: "argocd", Repositories: []string{"h/acme/gitops"}, ReportedAt: now.Add(-time.Minute), Failing: "Argo CD refuses the token: HTTP 403"},
 		{Receiver: "gone", Repositories: []string{"h/acme/gitops", "h/acme/two"}, SetUp: "add it to receivers"},
 	}}}.text(false)
-	want := "\nreceiver argo (argocd)  1 repository, last report 1m0s ago\n  Argo CD refuses the token: HTTP 403\n" +
+	want := "\nreceiver argo (argocd)  1 repository, last report 1m ago\n  Argo CD refuses the token: HTTP 403\n" +
 		"receiver gone  2 repositories, no report\n  add it to receivers\n"
 	if diff := cmp.Diff(want, text); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -187,6 +187,20 @@ func TestStatusFlags_check(t *testing.T) {
 		c := consoletest.New()
 		if code := c.Run(t.Context(), NewStatus, args...); code != console.ExitFailed || !strings.Contains(c.Err.String(), want) {
 			t.Errorf("%q: exit %d, %q, want %q", args, code, c.Err.String(), want)
+		}
+	}
+}
+
+// Ages are as short as those of targets: nothing below an hour after a day.
+func TestAgo_dropsWhatIsTooPrecise(t *testing.T) {
+	t.Parallel()
+	for age, want := range map[time.Duration]string{
+		-time.Second: "0s ago", 1400 * time.Millisecond: "1s ago", 5*time.Hour + 12*time.Minute + 3*time.Second: "5h12m ago",
+		76*time.Hour + 5*time.Minute: "3d4h ago",
+	} {
+		now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+		if got := ago(now, now.Add(-age)); got != want {
+			t.Errorf("%v: %q, want %q", age, got, want)
 		}
 	}
 }

@@ -177,7 +177,7 @@ func repositoryFacts(now time.Time, repository api.Repository) []string {
 	switch left := repository.NextRun.Sub(now).Round(time.Second); {
 	case repository.NextRun.IsZero() || repository.State == api.StateRunning:
 	case left > 0:
-		facts = append(facts, fmt.Sprintf("next in %v", left))
+		facts = append(facts, "next in "+delivery.Duration(left).Text())
 	default:
 		facts = append(facts, "next at once")
 	}
@@ -194,7 +194,7 @@ func scheduleLines(status api.Status) []string {
 			line += ", last " + ago(status.At, one.Last)
 		}
 		if left := one.Next.Sub(status.At).Round(time.Second); !one.Next.IsZero() {
-			line += fmt.Sprintf(", next in %v", max(left, 0))
+			line += ", next in " + delivery.Duration(max(left, 0)).Text()
 		}
 		if lines = append(lines, line); one.Failing != "" {
 			lines = append(lines, "  "+one.Failing)
@@ -266,7 +266,7 @@ func receiverLines(status api.Status) []string {
 	return lines
 }
 
-// ago returns how long ago something was.
+// ago returns how long ago something was, as precisely as the ages of targets are.
 func ago(now, then time.Time) string {
-	return fmt.Sprintf("%v ago", max(now.Sub(then), 0).Round(time.Second))
+	return delivery.Duration(max(now.Sub(then), 0).Round(time.Second)).Text() + " ago"
 }
