@@ -143,7 +143,8 @@ func targetsOf(report outcome.Report, now time.Time) []store.Target {
 			Detail: detailOf(report, d, settings, decisions, now),
 		}
 		if reason, ok := deferred[d.Target]; ok {
-			one.Rule, one.Message, one.Until = string(reason.Rule), reason.Message, reason.Until
+			one.Rule, one.Message = string(reason.Rule), reason.Message
+			one.Until = reason.Until
 		}
 		one.Detail.Opened = open[d.Target].Opened
 		if one.Number > 0 {
