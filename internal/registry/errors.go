@@ -24,6 +24,9 @@ func send[V any](c *Client, a *access, noun string, request func() (V, error)) (
 		number = a.grant.refresher.number()
 	}
 	found, err := request()
+	for isUnauthorized(err) && a.session.answer() { // each challenge once
+		found, err = request()
+	}
 	if a.expired(err, reused, number, used) {
 		c.renew(a)
 		found, err = request()
@@ -33,6 +36,12 @@ func send[V any](c *Client, a *access, noun string, request func() (V, error)) (
 		c.closeSession(a)
 	}
 	return found, err
+}
+
+// isUnauthorized reports whether a registry asked for a login, or for another one.
+func isUnauthorized(err error) bool {
+	answer, is := errors.AsType[*ggcr.Error](err)
+	return is && answer.StatusCode == http.StatusUnauthorized
 }
 
 // expired reports whether registries give this answer to an expired login, and a new

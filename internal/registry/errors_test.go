@@ -223,11 +223,8 @@ func TestErrors_registryStartsToRequireLogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	open, f.bearer = false, true
-	if _, err := c.For("a/1").Resolve(t.Context(), ref); fault.KindOf(err) != fault.Unauthorized {
-		t.Fatalf("err = %v", err)
-	}
 	if _, err := c.For("a/1").Resolve(t.Context(), ref); err != nil {
-		t.Errorf("after asking how: %v", err)
+		t.Error(err)
 	}
 }
 

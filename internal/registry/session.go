@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -30,6 +31,8 @@ type session struct {
 
 	mu         sync.Mutex
 	connection *connection
+	answered   *challenge      // that a request was refused with; nil: that of the ping
+	tried      map[string]bool // IDs of challenges that were answered
 }
 
 // connection is a session after the registry said how to log in.
@@ -71,24 +74,64 @@ func (s *session) open(ctx context.Context) (*connection, error) {
 // one without a credential.
 func (s *session) login(ctx context.Context) (*login, error) {
 	host, anonymous := s.repository.RegistryStr(), s.auth == authn.Anonymous
-	if anonymous {
+	if anonymous && s.answered == nil {
 		if known := s.base.open(host); known != nil {
 			return known, nil
 		}
 	}
-	// NewWithContext returns a *ggcr.Wrapper, which the puller uses as it is: without
-	// another ping and without its own retries below those of the outbound client.
-	through := &loginTransport{inner: s.base, homeOnly: !anonymous, realm: s.realm}
-	authenticated, err := ggcr.NewWithContext(ctx, s.repository.Registry, s.auth, ggcr.NewUserAgent(through, "promoter"),
-		[]string{s.repository.Scope(ggcr.PullScope)})
-	if err != nil {
-		return nil, err
+	for {
+		// NewWithContext returns a *ggcr.Wrapper, which the puller uses as it is: without
+		// another ping and without its own retries below those of the outbound client.
+		through := &loginTransport{inner: s.base, host: host, homeOnly: !anonymous, realm: s.realm, answers: s.answered}
+		authenticated, err := ggcr.NewWithContext(ctx, s.repository.Registry, s.auth, ggcr.NewUserAgent(through, "promoter"),
+			[]string{s.repository.Scope(ggcr.PullScope)})
+		if refused, is := errors.AsType[*ggcr.Error](err); is && refused.StatusCode < http.StatusInternalServerError && s.next(through) {
+			continue // a token service refused, and the registry offers another login
+		}
+		if err != nil {
+			return nil, err
+		}
+		made := &login{client: &http.Client{Transport: authenticated}, transport: through}
+		if anonymous && s.answered == nil {
+			s.base.setOpen(host, made)
+		}
+		return made, nil
 	}
-	made := &login{client: &http.Client{Transport: authenticated}, transport: through}
-	if anonymous {
-		s.base.setOpen(host, made)
+}
+
+// answer reports whether the request that was just refused offers a login that was not tried yet. The next connection uses it.
+// The challenge of a request counts more than that of the ping: registries of several tenants have one for each repository,
+// and some answer the ping without asking for a login.
+func (s *session) answer() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.connection == nil || !s.next(s.connection.login.transport) {
+		return false
 	}
-	return made, nil
+	s.connection = nil
+	return true
+}
+
+// next selects the strongest challenge that a connection got, and that was not tried yet. The caller holds the lock.
+func (s *session) next(of *loginTransport) bool {
+	if s.tried == nil {
+		s.tried = map[string]bool{}
+	}
+	if first := of.first.Load(); first != nil {
+		s.tried[first.id()] = true
+	}
+	offered := of.offered.Load()
+	if offered == nil {
+		return false
+	}
+	for _, one := range *offered {
+		if s.tried[one.id()] || one.scheme == "basic" && s.auth == authn.Anonymous {
+			continue
+		}
+		s.tried[one.id()], s.answered = true, &one
+		return true
+	}
+	return false
 }
 
 // connected reports whether there is a connection, whose token may have expired.
@@ -109,9 +152,14 @@ func (s *session) shrink(refused int64) bool {
 // hosts that it is not for.
 type loginTransport struct {
 	inner    http.RoundTripper
+	host     string
 	homeOnly bool // only the registry itself may name the token service
 	realm    realm
+	answers  *challenge // to answer instead of that of the ping; nil: that of the ping
 	refusals atomic.Int64
+
+	first   atomic.Pointer[challenge]   // that is answered; nil: none
+	offered atomic.Pointer[[]challenge] // by the registry itself, last
 }
 
 // RoundTrip refuses a login that another host describes: it would name its own token
@@ -131,10 +179,36 @@ func (l *loginTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	resp, err := l.inner.RoundTrip(req)
-	if err == nil && resp.StatusCode == http.StatusUnauthorized {
+	if err != nil {
+		return resp, err
+	}
+	unauthorized := resp.StatusCode == http.StatusUnauthorized
+	if offered := challenges(resp.Header.Values("WWW-Authenticate")); unauthorized && req.URL.Host == l.host && len(offered) > 0 {
+		l.offered.Store(&offered)
+	}
+	if unauthorized {
 		l.refusals.Add(1)
 	}
-	return resp, err
+	if isPing(first) {
+		l.hint(resp)
+	}
+	return resp, nil
+}
+
+// hint leaves of the response to a ping the one challenge that is answered. A ping is only a hint: a registry without this path
+// may have repositories.
+func (l *loginTransport) hint(resp *http.Response) {
+	answers := l.answers
+	if offered := l.offered.Load(); answers == nil && resp.StatusCode == http.StatusUnauthorized && offered != nil {
+		answers = &(*offered)[0]
+	}
+	switch {
+	case answers != nil && resp.StatusCode < http.StatusInternalServerError:
+		resp.StatusCode, resp.Header = http.StatusUnauthorized, answers.header()
+		l.first.Store(answers)
+	case resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusForbidden, resp.StatusCode == http.StatusMethodNotAllowed:
+		resp.StatusCode = http.StatusOK
+	}
 }
 
 // realm decides which token services may get the credential of a registry. A registry

@@ -182,9 +182,10 @@ func readPullRequest(
 	return retriedWhenReady(ctx, c.Forge, open, o.Now)
 }
 
-// retriedWhenReady retries a refused merge at once where the forge reports that it would merge now, for a reason that only its report about a
-// single pull request knows, such as a conversation that was resolved. It is asked only while a merge is refused. If the forge
-// refuses the merge nevertheless, the new refusal has the fingerprint of this, and the forge is not asked again until anything differs.
+// retriedWhenReady retries a refused merge at once where the forge reports that it would merge now, for a reason that only its
+// report about a single pull request knows, such as a conversation that was resolved. It is asked only while a merge is refused.
+// If the forge refuses the merge nevertheless, the new refusal has the fingerprint of this, and the forge is not asked again
+// until anything differs.
 func retriedWhenReady(ctx context.Context, forge scm.Repository, open promotion.Open, now time.Time) (promotion.Open, error) {
 	readiness, can := forge.(scm.Readiness)
 	if !can || open.Refused == nil || open.Refused.Fingerprint == "" || !now.Before(open.Refused.Until) {
@@ -222,10 +223,11 @@ func refusedMerge(o Observation, pr scm.PullRequest, open promotion.Open, pushed
 		status.At = stored.At.Add(time.Minute) // it has whole minutes
 	}
 	refusal, refused := pullrequest.ParseRefusal(status.Description, open.Changed)
+	same := []string{"", open.Fingerprint, fingerprintWhenReady(open.Fingerprint)}
 	switch {
 	case !refused || o.Refreshed:
 		return nil
-	case refusal.Fingerprint != "" && refusal.Fingerprint != open.Fingerprint && refusal.Fingerprint != fingerprintWhenReady(open.Fingerprint):
+	case !slices.Contains(same, refusal.Fingerprint):
 		return nil
 	// Without a fingerprint, times decide. The push itself came before the refusal, whatever the clock of this machine
 	// was then.

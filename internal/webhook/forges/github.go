@@ -98,8 +98,10 @@ func (e githubEvent) delivery(name, host string) (payload.Delivery, error) {
 			return payload.Ignored(name, "only new comments on pull requests matter")
 		}
 		return e.about(e.Comment.event(e.Issue.Number), host)
-	case "check_run", "check_suite", "create", "delete", "deployment_status", "merge_group", "pull_request",
-		"pull_request_review", "pull_request_review_thread", "push", "repository", "status", "workflow_run", "branch_protection_rule":
+	case "pull_request", "pull_request_review", "pull_request_review_thread", "merge_group":
+		return e.about(event.Event{Kind: event.KindRepository, Config: e.mayConfigure(name)}, host)
+	case "check_run", "check_suite", "create", "delete", "deployment_status", "push", "repository", "status", "workflow_run",
+		"branch_protection_rule":
 		return e.about(event.Event{Kind: event.KindRepository, Config: e.mayConfigure(name)}, host)
 	}
 	return payload.Ignored(name, "the event does not matter")
