@@ -15,7 +15,7 @@ func TestSettings_notifyByTheNarrowestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := mustLoad(t, string(data))
-	all := []string{"version", "waiting", "proposed", "landed", "healthy", "failed", "reverted"}
+	all := []string{"version", "waiting", "proposed", "stuck", "landed", "healthy", "failed", "reverted"}
 	for target, want := range map[[2]string]map[string][]string{
 		{"stage", "web"}: {"releases": {"proposed", "landed"}},
 		{"dev", "web"}:   {},

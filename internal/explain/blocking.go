@@ -62,7 +62,10 @@ func Blocking(d promotion.Decision, proposals []propose.Proposal) (Blocker, bool
 	switch d.State {
 	case promotion.Same, promotion.Absent:
 		return Blocker{}, false
-	case promotion.Proposed:
+	case promotion.Proposed, promotion.Stuck:
+		if o := d.Obstacle; o != nil && o.Cause != promotion.CauseCheck { // a check is a gate
+			return Blocker{Kind: Failure, State: promotion.Blocked, Reason: o.Message, Advice: o.Remedy}, true
+		}
 		i := slices.IndexFunc(proposals, func(p propose.Proposal) bool {
 			return slices.ContainsFunc(p.Decisions, func(other promotion.Decision) bool { return other.Target == d.Target })
 		})
@@ -116,6 +119,11 @@ func landing(d promotion.Decision, p propose.Proposal) (Blocker, bool) {
 		}
 	}
 	if gate, blocked := promotion.FirstBlocking(p.Gates, false); blocked {
+		i := slices.IndexFunc(p.Gates, func(gate promotion.Condition) bool { return gate.Obstacle != nil && gate.Blocks(false) })
+		if i >= 0 { // whatever becomes of the others
+			gate = p.Gates[i]
+			gate.Reason = gate.Obstacle.Message
+		}
 		return Blocker{
 			Kind: Gate, Name: gate.Name, State: gate.State, Reason: gate.Reason, Value: gate.Value, Until: gate.Until,
 			Advice: adviceForGate(gate, at),
@@ -167,7 +175,7 @@ func kindOf(rule promotion.Rule) Kind {
 	case promotion.RulePropose, promotion.RuleRequested:
 		return Request
 	case promotion.RuleRegistry, promotion.RuleRefused, promotion.RuleBranch,
-		promotion.RuleForge, promotion.RuleForeign, promotion.RuleNoReference:
+		promotion.RuleForge, promotion.RuleForeign, promotion.RuleNoReference, promotion.RuleStuck:
 		return Failure
 	default:
 		return Versions
@@ -268,6 +276,8 @@ func adviceForCondition(d promotion.Decision, c promotion.Condition) string {
 
 func adviceForGate(gate promotion.Condition, at string) string {
 	switch {
+	case gate.Obstacle != nil:
+		return gate.Obstacle.Remedy
 	case strings.HasPrefix(gate.Reason, promotion.ChangesRequested):
 		return "settle the requested changes on " + at + ": who requested them has to approve, or to dismiss their review"
 	case gate.Name == "approvals", gate.Name == "protection approvals":

@@ -23,6 +23,7 @@ const (
 	Version  State = "version"  // a version is available that the target does not have
 	Waiting  State = "waiting"  // the promotion waits for a condition, a gate, or a user
 	Proposed State = "proposed" // a pull request is open
+	Stuck    State = "stuck"    // it cannot land until a user changes something
 	Landed   State = "landed"   // it was merged or pushed
 	Healthy  State = "healthy"
 	Failed   State = "failed"
@@ -30,12 +31,14 @@ const (
 )
 
 // States returns all states, in the order in which a promotion has them.
-func States() []State { return []State{Version, Waiting, Proposed, Landed, Healthy, Failed, Reverted} }
+func States() []State {
+	return []State{Version, Waiting, Proposed, Stuck, Landed, Healthy, Failed, Reverted}
+}
 
 // IsFinal reports whether a service that cannot update messages gets a message for the state even
 // if it got one about the promotion before.
 func (s State) IsFinal() bool {
-	return s == Landed || s == Healthy || s == Failed || s == Reverted
+	return s == Stuck || s == Landed || s == Healthy || s == Failed || s == Reverted
 }
 
 // Message is what is known about one promotion.

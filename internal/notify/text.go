@@ -36,7 +36,7 @@ func (h headline) String() string { return h.subject + " " + h.verb + " " + h.wh
 
 // verbs are what a headline says about the change and the environment.
 var verbs = map[State]string{
-	Version: "is available for", Waiting: "waits for", Proposed: "is proposed for", Landed: "landed in",
+	Version: "is available for", Waiting: "waits for", Proposed: "is proposed for", Stuck: "is stuck in", Landed: "landed in",
 	Healthy: "is healthy in", Failed: "failed in", Reverted: "was reverted in",
 }
 

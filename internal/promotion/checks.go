@@ -37,7 +37,7 @@ func (c Check) hasResult() bool { return !c.NoResult && (c.State == Passed || c.
 //
 // A skipped run counts only where no commit has a result of that name: it is about the same versions. See also Interrupted.
 func EvaluateChecks(c *Condition, pattern string, checks []Check) {
-	c.State, c.Reason = Pending, notReported
+	c.State, c.Reason = Pending, NotReported
 	runs, required := requiredRuns(pattern, checks)
 	passed := 0
 	var failed, running, ended string

@@ -29,6 +29,10 @@ type Condition struct {
 	Forge  bool           `json:"forge,omitempty"` // a gate of the forge, not of the config
 	// Bypassed is set if it is passed only because a user with the permission bypasses it.
 	Bypassed bool `json:"bypassed,omitempty"`
+	// Obstacle is set if no time and no review ends it.
+	Obstacle *Obstacle `json:"obstacle,omitempty"`
+	// Overdue is when it becomes an obstacle if nothing is reported.
+	Overdue time.Time `json:"-"`
 }
 
 // StatusContext is the context of promoter's commit status. It must not change:

@@ -59,6 +59,7 @@ const (
 	Refused       State = "refused"         // a difference that cannot be written
 	NotCheckedOut State = "not checked out" // the environment's branch is not available
 	Unanswered    State = "failed"          // a registry did not answer
+	Stuck         State = "stuck"           // a difference that is proposed, or should be, with an Obstacle: only in reports
 )
 
 // Left is a move that is left out, and why.
@@ -92,6 +93,9 @@ type Decision struct {
 	Moves      []Move   // sorted by component; set if State is Waiting or Proposed
 	Conditions []Condition
 	Gates      []Condition
+
+	// Obstacle is why it is stuck. It is set in reports: some obstacles are only known after an attempt.
+	Obstacle *Obstacle
 
 	// Newer are the moves that wait until the open pull request is merged or closed. A request for
 	// exactly these versions goes ahead of it.

@@ -29,6 +29,8 @@ type Open struct {
 	Void  []Void
 	// Objections are the users who requested changes on the current head.
 	Objections []string
+	// Conflict is set if the forge reports that a pull request which belongs to a user conflicts with its base.
+	Conflict bool
 	// Changed is when something was last pushed to the head or said on it.
 	Changed time.Time
 	// Fingerprint is of what was read that may change the forge's answer to a merge: the heads, whether

@@ -17,7 +17,7 @@ func OpenedGates(gates []Condition, required *setting.Approvals) []Condition {
 		case gates[i].Name == ApprovalsGate && required != nil:
 			gates[i].Reason = NotApproved + ByNames(required.From)
 		default:
-			gates[i].Reason = notReported
+			gates[i].Reason = NotReported
 		}
 	}
 	return gates
@@ -31,7 +31,8 @@ const (
 	// ChangesRequested is what the reason of the gate of approvals begins with while users request changes.
 	ChangesRequested = "changes requested"
 
-	notReported = "not reported yet"
+	// NotReported is the reason of the gate of a check without a run.
+	NotReported = "not reported yet"
 )
 
 // ApprovalsGate is the name of the gate of approvals.

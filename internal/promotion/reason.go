@@ -45,6 +45,7 @@ const (
 	RuleHealth        Rule = "health"         // what runs, beside what the files have
 	RuleFailed        Rule = "failed"         // what landed is not healthy
 	RuleOnFailure     Rule = "on-failure"     // what landed failed: the environment returns to the versions of before
+	RuleStuck         Rule = "stuck"          // it cannot land until a user changes something, see Obstacle
 	RuleGone          Rule = "gone"           // the target no longer exists, or lands another way
 )
 

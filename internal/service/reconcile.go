@@ -207,6 +207,9 @@ func nextChange(report outcome.Report, began time.Time) (next time.Time) {
 	for _, effect := range report.Effects {
 		consider(effect.Reason.Until)
 		for _, gate := range effect.Gates {
+			if effect.Action != outcome.ActionClosed && effect.Action != outcome.ActionMerged {
+				consider(gate.Overdue)
+			}
 			if gate.Until != nil && effect.Action != outcome.ActionClosed && effect.Action != outcome.ActionMerged {
 				consider(*gate.Until)
 			}

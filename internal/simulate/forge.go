@@ -83,6 +83,14 @@ func (f *forge) Unpushable(ctx context.Context, branch string) (string, error) {
 	return "", nil
 }
 
+// Conflicts implements scm.Conflicting.
+func (f *forge) Conflicts(ctx context.Context, number int) (bool, error) {
+	if conflicting, can := f.Repository.(scm.Conflicting); can && number < firstNumber {
+		return conflicting.Conflicts(ctx, number)
+	}
+	return false, nil
+}
+
 // HeadDeleted implements scm.Deletions.
 func (f *forge) HeadDeleted(ctx context.Context, number int) (time.Time, error) {
 	if deletions, can := f.Repository.(scm.Deletions); can && number < firstNumber {

@@ -315,7 +315,7 @@ func changes(report outcome.Report, found func(target promotion.Target, what str
 			found(d.Target, "the timeout of health passes: "+string(d.Health.Status), d.Health.FailsAt)
 		}
 		pending(d.Target, d.Conditions, conditionText)
-		if d.State == promotion.Proposed {
+		if d.State == promotion.Proposed || d.State == promotion.Stuck {
 			pending(d.Target, gates[d.Target], gateText)
 		}
 	}

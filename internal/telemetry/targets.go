@@ -49,7 +49,7 @@ func newTargets(list func(context.Context) ([]store.TargetRow, error), now func(
 		healths:    desc("health_targets", "Targets by reported health of what landed.", "environment", "status"),
 		oldestOpen: desc("oldest_open_pull_request_seconds", "Age of the oldest open pull request.", "environment"),
 		oldestWaiting: desc("oldest_waiting_seconds",
-			"How long a target has been waiting for the same reason, of the one that waits longest.", "environment"),
+			"How long a target has been waiting or stuck for the same reason, of the longest.", "environment"),
 	}
 	return listed[store.TargetRow]{&cached[[]store.TargetRow]{read: list, now: now}, t.collect}
 }
@@ -70,7 +70,7 @@ func (t targets) collect(to chan<- prometheus.Metric, all []store.TargetRow) {
 		}
 		open[label] = max(open[label], since(one.Opened, now))
 		waiting[label] = max(waiting[label], 0)
-		if one.State == string(promotion.Waiting) {
+		if one.State == string(promotion.Waiting) || one.State == string(promotion.Stuck) {
 			waiting[label] = max(waiting[label], since(one.Since, now))
 		}
 	}

@@ -19,6 +19,7 @@ type Status string
 // The values of Status, what needs attention most first.
 const (
 	Failed   Status = "failed"     // what landed is not healthy, a file cannot be written, or a registry did not answer
+	Stuck    Status = "stuck"      // it cannot land until a user changes something
 	Held     Status = "held"       // by a hold or freeze
 	Rejected Status = "rejected"   // a newer version was rejected or reverted
 	Open     Status = "open"       // a pull request is open
@@ -27,7 +28,7 @@ const (
 )
 
 // Statuses returns all values of Status, what needs attention most first.
-func Statuses() []Status { return []Status{Failed, Held, Rejected, Open, Waiting, UpToDate} }
+func Statuses() []Status { return []Status{Failed, Stuck, Held, Rejected, Open, Waiting, UpToDate} }
 
 // ApplicationsQuery selects applications. Empty fields do not restrict.
 type ApplicationsQuery struct {
@@ -156,6 +157,8 @@ func statusOf(t store.TargetRow) Status {
 	switch {
 	case t.Health == store.HealthFailed, state == promotion.Refused, state == promotion.Unanswered, state == promotion.NotCheckedOut:
 		return Failed
+	case state == promotion.Stuck:
+		return Stuck
 	case t.Held != "":
 		return Held
 	case state == promotion.Rejected, state == promotion.Reverted:

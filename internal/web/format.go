@@ -79,7 +79,7 @@ func classOf(state string) string {
 	switch strings.ToLower(state) {
 	case "error", "failed", "failing", "degraded", "missing", "refused", "unanswered", "not checked out":
 		return "bad"
-	case "warning", "held", "hold", "freeze", "incident", "rejected", "reverted", "blocked", "drift":
+	case "warning", "held", "hold", "freeze", "incident", "stuck", "rejected", "reverted", "blocked", "drift":
 		return "warn"
 	case "open", "proposed", "progressing", "running":
 		return "busy"

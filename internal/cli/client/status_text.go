@@ -123,7 +123,7 @@ func (t target) row(now time.Time) []string {
 
 func statusColor(status view.Status) string {
 	switch status {
-	case view.Failed:
+	case view.Failed, view.Stuck:
 		return render.ColorRed
 	case view.Held, view.Rejected:
 		return render.ColorYellow

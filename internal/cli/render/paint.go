@@ -52,7 +52,7 @@ func stateColor(state promotion.State) string {
 	switch state {
 	case promotion.Proposed:
 		return ColorGreen
-	case promotion.Refused, promotion.Unanswered:
+	case promotion.Refused, promotion.Unanswered, promotion.Stuck:
 		return ColorRed
 	case promotion.Waiting:
 		return ColorYellow

@@ -15,8 +15,8 @@ type Notification struct {
 type RawNotification struct {
 	strictyaml.Origin
 	// Events that the destination is notified of: a version is available, its promotion waits, a pull request is
-	// open, the promotion landed, and what landed is healthy, has failed, or was reverted.
-	On strictyaml.List `yaml:"on" values:"version proposed waiting landed healthy failed reverted" required:"true"`
+	// open, it is stuck until a user changes something, the promotion landed, and what landed is healthy, has failed, or was reverted.
+	On strictyaml.List `yaml:"on" values:"version proposed waiting stuck landed healthy failed reverted" required:"true"`
 	// Name of a destination of the server file that this repository may use.
 	To strictyaml.Located[string] `yaml:"to" required:"true"`
 }

@@ -59,6 +59,35 @@ func TestGates_checks(t *testing.T) {
 	}
 }
 
+// A check has some minutes to start, from the push of the head or the opening of the pull request.
+func TestGates_checkThatDoesNotStart(t *testing.T) {
+	t.Parallel()
+	now := promotiontest.Noon
+	running := []promotion.Check{promotiontest.Check("ci/a", promotion.Pending)}
+	for name, test := range map[string]struct {
+		open promotion.Open
+		want promotion.ConditionState
+		due  time.Time
+	}{
+		"just pushed":             {promotion.Open{Pushed: now.Add(-time.Minute)}, promotion.Pending, now.Add(14 * time.Minute)},
+		"one second is left":      {promotion.Open{Pushed: now.Add(time.Second - 15*time.Minute)}, promotion.Pending, now.Add(time.Second)},
+		"overdue":                 {promotion.Open{Pushed: now.Add(-15 * time.Minute)}, promotion.Blocked, time.Time{}},
+		"opened later":            {promotion.Open{Pushed: now.Add(-time.Hour), Opened: now.Add(-time.Minute)}, promotion.Pending, now.Add(14 * time.Minute)},
+		"it runs":                 {promotion.Open{Pushed: now.Add(-time.Hour), Checks: running}, promotion.Pending, time.Time{}},
+		"the push is not known":   {promotion.Open{Opened: now.Add(-time.Hour)}, promotion.Pending, time.Time{}},
+		"checks are not readable": {promotion.Open{Pushed: now.Add(-time.Hour), Blind: true}, promotion.Pending, time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test.open.Number = 7
+			got := promotiontest.GateNamed(t, decidetest.Gated(t, test.open).Decide("prod/shop").Gates, "check ci/*")
+			if got.State != test.want || !got.Overdue.Equal(test.due) || (got.Obstacle != nil) != (test.want == promotion.Blocked) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
 // A pattern that matches promoter's own status ignores it.
 func TestGates_ignoreOwnStatus(t *testing.T) {
 	t.Parallel()

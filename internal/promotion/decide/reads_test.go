@@ -93,6 +93,12 @@ func everyGate(t *testing.T) *decidetest.Scenario {
 	return decidetest.Gated(t, promotion.Open{Number: 7, Approvals: []promotion.Approval{{By: "eve"}}, Checks: []promotion.Check{{Name: "ci/a", State: promotion.Passed}}})
 }
 
+// withoutChecks is everyGate with a head on which no check has started yet.
+func withoutChecks(t *testing.T) *decidetest.Scenario {
+	t.Helper()
+	return decidetest.Gated(t, promotion.Open{Number: 7, Pushed: promotiontest.Noon})
+}
+
 const gatedBranch = "promoter/prod/shop"
 
 // degraded has a snapshot in dev that is degraded for longer than the timeout.
@@ -343,6 +349,16 @@ func readsTests() []readsTest {
 				current.Holds = []edit.Hold{{Position: edit.Position{File: "dev/shop", Line: 3}, Key: "spec.suspend", Value: "true"}}
 				w.Targets[w.Target("dev/shop")] = current
 			}},
+		},
+		{
+			row: "check gates", target: "prod/shop", see: withoutChecks, later: promotion.StartOfChecks,
+			changes: map[input.Reads]func(*decidetest.Scenario){input.Time: nothing},
+		},
+		{
+			row: "protection", target: "prod/shop", see: and(withoutChecks, func(w *decidetest.Scenario) {
+				w.Protected = map[string]promotion.Protection{"": {Branch: "main", Rules: scm.Rules{Checks: []string{"ci"}}}}
+			}), later: promotion.StartOfChecks,
+			changes: map[input.Reads]func(*decidetest.Scenario){input.Time: nothing},
 		},
 		{
 			row: "windows", target: "prod/shop", see: everyGate, later: 2 * time.Hour,

@@ -20,6 +20,9 @@ func checkGates(in input.Target, moves []promotion.Move, open *promotion.Open) [
 			gate.State, gate.Reason = promotion.Unknown, promotion.NotEvaluated
 		} else if open != nil {
 			promotion.EvaluateChecks(&gate, pattern, open.Checks)
+			if gate.Reason == promotion.NotReported {
+				gate.NotStarted(*open, pattern, "gates.checks", in.Now())
+			}
 		}
 		input.Bypass(in, &gate, verb.BypassChecks, moves)
 		gates = append(gates, gate)
@@ -48,7 +51,7 @@ func RequiredChecks(in input.Target) (state promotion.ConditionState, running st
 		}
 	}
 	rules, _ := in.Rules()
-	for _, gate := range requiredChecks(rules, *open) {
+	for _, gate := range requiredChecks(rules, *open, in.Now()) {
 		switch gate.State {
 		case promotion.Passed:
 			passed++

@@ -19,10 +19,10 @@ var gateKinds = []struct {
 	{input.Row{Name: "limited settings"}, true, nil, limitedSettings},
 	{input.Row{Name: "hold gate", Reads: input.Files}, true, hasHold, holdGate},
 	{input.Row{Name: "windows", Reads: input.Time}, true, hasWindows, windows},
-	{input.Row{Name: "check gates", Reads: input.PullRequest}, false, nil, checkGates},
+	{input.Row{Name: "check gates", Reads: input.PullRequest | input.Time}, false, nil, checkGates},
 	{approvalsRow, false, nil, approvals},
 	{input.Row{Name: "draft", Reads: input.PullRequest}, false, nil, draftGate},
-	{input.Row{Name: "protection", Reads: input.PullRequest}, false, nil, protection},
+	{input.Row{Name: "protection", Reads: input.PullRequest | input.Time}, false, nil, protection},
 }
 
 // Rows returns the rows of the table.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"promoter/internal/config/setting"
 	"promoter/internal/promotion"
@@ -24,7 +25,7 @@ func protection(in input.Target, _ []promotion.Move, open *promotion.Open) []pro
 	var gates []promotion.Condition
 	rules, known := in.Rules()
 	if known {
-		gates = slices.Concat(blockedMerges(rules), requiredApprovals(rules, *open), requiredChecks(rules, *open))
+		gates = slices.Concat(blockedMerges(rules), requiredApprovals(rules, *open), requiredChecks(rules, *open, in.Now()))
 	}
 	if refused := open.Refused; refused != nil {
 		gate := refusedMerge(*refused, rules.Hidden)
@@ -99,7 +100,7 @@ const protectionCheck = "protection check " // before the name of the check
 
 // requiredChecks are the gates of the required checks. Promoter's own status is not among
 // them: it is set before anything is merged.
-func requiredChecks(r promotion.Protection, open promotion.Open) []promotion.Condition {
+func requiredChecks(r promotion.Protection, open promotion.Open, now time.Time) []promotion.Condition {
 	var gates []promotion.Condition
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(r.Checks))) {
 		if name == promotion.StatusContext {
@@ -117,6 +118,7 @@ func requiredChecks(r promotion.Protection, open promotion.Open) []promotion.Con
 		case i < 0:
 			gate.Reason = fmt.Sprintf("the check %s was not reported; "+
 				"run it on promoter's branches, or remove it from the required checks of %s", name, r.Branch)
+			gate.NotStarted(open, name, "the required checks of "+r.Branch, now)
 		case elsewhere:
 			gate.Reason = fmt.Sprintf("the check %s was reported by another app than %s requires", name, r.Branch)
 		case state == promotion.Passed:

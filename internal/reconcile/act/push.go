@@ -93,7 +93,7 @@ func (x *executor) pushNext(ctx context.Context, branch string, chain []*propose
 		x.describe.Pushed(ctx, x.o, effects)
 		return effects, nil
 	}
-	err = fmt.Errorf("push to %s: %w", branch, err)
+	err = repo.RefusedPush(branch, err)
 	if fault.KindOf(err) == fault.Unauthorized {
 		err = fmt.Errorf("%w (allow promoter to bypass the protection of %s, or use land: automerge or pr)", err, branch)
 	}
@@ -155,11 +155,11 @@ func pushed(effects []outcome.Effect) (commits []landing.Pushed) {
 func (x *executor) writeHead(ctx context.Context, effect outcome.Effect, files map[string][]byte, old string) outcome.Effect {
 	base := x.o.Promotion.BranchOf(effect.Environment)
 	commit, err := x.commitHead(ctx, effect.Proposal, files, base, old)
-	if err == nil {
-		err = x.push(ctx, repo.Update{Branch: effect.Head, Old: old, New: commit})
-	}
 	if err != nil {
 		return effect.Failed(fmt.Errorf("push %s: %w", effect.Head, err))
+	}
+	if err := x.push(ctx, repo.Update{Branch: effect.Head, Old: old, New: commit}); err != nil {
+		return effect.Failed(repo.RefusedPush(effect.Head, err))
 	}
 	effect.Commit = commit
 	return effect

@@ -144,7 +144,11 @@ func readPullRequest(
 	pushed := head.Committer.When
 	open.Pushed, open.Changed = pushed, pushed
 	environment, known := o.Promotion.Config.Environment(target.Environment)
-	if !known || open.Foreign != "" {
+	if known && open.Foreign != "" {
+		open.Conflict, err = conflicts(ctx, c.Forge, pr)
+		return open, err
+	}
+	if !known {
 		return open, nil
 	}
 
@@ -212,6 +216,21 @@ func retriedWhenReady(ctx context.Context, forge scm.Repository, open promotion.
 func fingerprintWhenReady(fingerprint string) string {
 	sum := sha256.Sum256([]byte("ready " + fingerprint))
 	return hex.EncodeToString(sum[:4])
+}
+
+// conflicts reports whether a pull request conflicts with its base. Only one that belongs to a user is asked about: promoter
+// writes its own again on the base.
+func conflicts(ctx context.Context, repository scm.Repository, pr scm.PullRequest) (bool, error) {
+	forge, can := repository.(scm.Conflicting)
+	if !can {
+		return false, nil
+	}
+	found, err := forge.Conflicts(ctx, pr.Number)
+	switch fault.KindOf(err) {
+	case fault.Unauthorized, fault.NotFound:
+		return false, nil
+	}
+	return found, err
 }
 
 // refusedMerge returns the refused merge of the head if nothing that was read before it differs now; nil: there is none.
@@ -417,7 +436,7 @@ func readHeads(
 		reason, err := unpushable(head)
 		switch kind := fault.KindOf(err); {
 		case reason != "":
-			err = fault.New(fault.Unauthorized, "push %s: %s", head, reason)
+			err = repo.RefusedPush(head, fault.New(fault.Unauthorized, "%s", reason))
 		case kind == fault.Unauthorized, kind == fault.NotFound:
 			err = nil // the push will tell
 		case err != nil:

@@ -36,7 +36,7 @@ var awaitedBy = map[promotion.Rule]Awaited{
 	promotion.RuleDigestUnknown: AwaitsVersions, promotion.RuleNoVersion: AwaitsVersions, promotion.RuleRegistry: AwaitsVersions,
 	promotion.RuleCondition: AwaitsVersions, promotion.RuleGate: AwaitsPull, promotion.RuleLimit: AwaitsPull,
 	promotion.RuleForeign: AwaitsPull, promotion.RuleHealth: AwaitsHealth, promotion.RuleFailed: AwaitsHealth,
-	promotion.RuleOnFailure: AwaitsHealth,
+	promotion.RuleOnFailure: AwaitsHealth, promotion.RuleStuck: AwaitsPull,
 }
 
 // Awaits returns what makes a later reconciliation do more about an effect. What the forge, a

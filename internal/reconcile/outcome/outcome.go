@@ -196,7 +196,7 @@ func Unplanned(o observe.Observation) Report {
 // Of is the report at the end of a reconciliation.
 func Of(o observe.Observation, made plan.Plan, effects []Effect) Report {
 	report := Unplanned(o)
-	report.Decisions, report.Effects = propose.Queued(made.Decisions, made.Proposals), effects
+	report.Decisions, report.Effects = stuck(propose.Queued(made.Decisions, made.Proposals), effects), effects
 	observed := DriftOf(o, made.Decisions)
 	report.Touched = o.Promotion.Applications
 	report.Drift, report.Unfollowed = o.Entry.Drift(observed), observed.Others

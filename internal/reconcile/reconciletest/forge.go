@@ -29,6 +29,8 @@ type Forge struct {
 	Protected map[string]scm.Rules
 	// SignedHeads rejects new branches of ours, whose commits are not signed.
 	SignedHeads bool
+	// Conflicted are the pull requests that conflict with their base.
+	Conflicted  map[int]bool
 	NoPipelines bool // it has no place for statuses
 	Fresh       bool // its clock is that of the comments
 	NewestFirst bool // lists open pull requests in this order
@@ -397,6 +399,15 @@ func (f *Forge) Rules(_ context.Context, branch string) (scm.Rules, error) {
 	}
 	defer f.call("rules")()
 	return f.Protected[branch], nil
+}
+
+// Conflicts implements scm.Conflicting.
+func (f *Forge) Conflicts(_ context.Context, number int) (bool, error) {
+	if err := failing(f, "conflicts"); err != nil {
+		return false, err
+	}
+	defer f.call("conflicts")()
+	return f.Conflicted[number], nil
 }
 
 // Unpushable implements scm.HeadRuled.

@@ -1,6 +1,7 @@
 package gitea
 
 import (
+	"context"
 	"time"
 
 	sdk "code.gitea.io/sdk/gitea"
@@ -37,6 +38,11 @@ func (f *Forge) watchMergeable(repository identity.RepositoryKey, pull *sdk.Pull
 	if before, known := f.unmergeable[key]; !known || before.head != pull.Head.Sha || before.base != pull.Base.Sha {
 		f.unmergeable[key] = unmergeable{head: pull.Head.Sha, base: pull.Base.Sha, since: f.now()}
 	}
+}
+
+// Conflicts implements scm.Conflicting, from what listings reported.
+func (r *repository) Conflicts(_ context.Context, number int) (bool, error) {
+	return r.forge.conflicts(r.info.Key, &sdk.PullRequest{Index: int64(number)}), nil
 }
 
 // conflicts reports whether a pull request has been not mergeable for longer than a check

@@ -196,6 +196,32 @@ func TestAdd_sendsEachEventOnce(t *testing.T) {
 	}
 }
 
+// What is stuck is announced once for each cause and head, however often it is observed, and where messages are not updated too.
+func TestAdd_sendsOnceWhatIsStuck(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mode = notify.Announced
+	loaded, problems := config.Load(".promoter.yaml", []byte(strings.Replace(rules, "version, waiting", "stuck", 1)))
+	if loaded == nil {
+		t.Fatal(problems.Err())
+	}
+	w.source.Config = loaded
+	obstacles := []promotion.Obstacle{
+		{Cause: promotion.CauseCheck, About: "ci/1"}, {Cause: promotion.CauseCheck, About: "ci/2"}, {Cause: promotion.CausePush, About: "2"},
+	}
+	for _, obstacle := range obstacles {
+		d := waiting("prod", promotion.RuleStuck)
+		d.State, d.Obstacle = promotion.Stuck, &obstacle
+		for range 3 {
+			if err := w.handles(1, w.records(false, []promotion.Decision{d})...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	id := waiting("prod", "").Snapshot.ID()[:2]
+	w.hasSent("shop "+id+" stuck", "shop "+id+" stuck+stuck", "shop "+id+" stuck+stuck+stuck")
+}
+
 // A wait is announced once for each rule, and not where notify is empty.
 func TestAdd_sendsOfDecisionsOnce(t *testing.T) {
 	t.Parallel()

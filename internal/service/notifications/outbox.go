@@ -78,4 +78,6 @@ func Add(
 }
 
 // isHistory reports whether events of a state are in the history, so that they happen once.
-func isHistory(state notify.State) bool { return state != notify.Version && state != notify.Waiting }
+func isHistory(state notify.State) bool {
+	return state != notify.Version && state != notify.Waiting && state != notify.Stuck
+}

@@ -167,7 +167,7 @@ func fromHistory(events []store.Event, since time.Time) []entry {
 func fromDecisions(decisions []promotion.Decision, now time.Time) []entry {
 	var all []entry
 	for _, d := range decisions {
-		if len(d.Moves) == 0 || d.State != promotion.Waiting && d.State != promotion.Proposed {
+		if len(d.Moves) == 0 || !slices.Contains([]promotion.State{promotion.Waiting, promotion.Proposed, promotion.Stuck}, d.State) {
 			continue
 		}
 		one := entry{Target: d.Target, snapshot: d.Snapshot.ID()}
@@ -182,6 +182,13 @@ func fromDecisions(decisions []promotion.Decision, now time.Time) []entry {
 		if d.State == promotion.Waiting {
 			one.event = notify.Event{
 				ID: string(notify.Waiting) + "/" + string(d.Reason.Rule), State: notify.Waiting, At: now,
+				Rule: string(d.Reason.Rule), Reason: d.Reason.Message,
+			}
+			all = append(all, one)
+		}
+		if d.Obstacle != nil { // once for each cause and head
+			one.event = notify.Event{
+				ID: string(notify.Stuck) + "/" + d.Obstacle.ID(), State: notify.Stuck, At: now,
 				Rule: string(d.Reason.Rule), Reason: d.Reason.Message,
 			}
 			all = append(all, one)

@@ -149,7 +149,7 @@ func (w walk) landing(past past) (store.Event, bool) {
 // stateOf returns the state of a step whose target wants the snapshot.
 func stateOf(target store.Target) api.StepState {
 	switch promotion.State(target.State) {
-	case promotion.Proposed:
+	case promotion.Proposed, promotion.Stuck:
 		return api.StepProposed
 	case promotion.Rejected:
 		return api.StepRejected
