@@ -150,7 +150,7 @@ func Events() []Event {
 		{Name: "check_suite", Permission: "checks", For: "a check changed, for check gates"},
 		{Name: "status", Permission: "statuses", For: "a status changed, for check gates"},
 		{Name: "issue_comment", Permission: "issues", For: "a user commented on a pull request"},
-		{Name: "repository", Permission: "metadata", For: "a repository was renamed, archived or removed"},
+		{Name: "repository", Permission: "metadata", For: "a repository was renamed, archived, unarchived, or removed"},
 		// The event package is newer, but only this one is available to Apps.
 		// https://github.com/google/go-github/issues/3544
 		{Name: "registry_package", Permission: "packages", For: "an image was pushed to GHCR"},
