@@ -188,7 +188,8 @@ func (w configWriter) pushable(gates string) bool {
 
 func (w configWriter) pullRequest(land string) string {
 	var keys []string
-	keys = append(keys, w.one("", "", "group: environment"), w.one("", "", "", "", "", "limit: 1"))
+	keys = append(keys, w.one("", "", "group: environment"), w.one("", "", "", "", "", "limit: 1"),
+		w.one("", "", "", "waitForChecks: 0", "waitForChecks: 3m"))
 	if land == "pr" {
 		keys = append(keys, w.one("", "", "", "", "draft: true"))
 	}
