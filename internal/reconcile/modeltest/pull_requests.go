@@ -409,6 +409,8 @@ func (s *story) command() {
 		return
 	}
 	switch text {
+	case "reject because": // which is later than the reopening
+		delete(s.openAgain, pr.Number)
 	case "rollback": // to what was there before the merge, if it was merged
 		for _, inside := range targets() {
 			if within(s, inside, state.Target(target)) {
