@@ -60,7 +60,7 @@ receivers: {images: {kind: generic, secret: "env:HOOK", header: X-Signature}}
 // reason returns what the status of the only application in an environment has as its reason.
 func (w *served) reason(environment string) string {
 	w.t.Helper()
-	list, err := w.client(serveToken).Applications(w.t.Context(), view.ApplicationsQuery{Environment: environment})
+	list, err := w.client(serveToken).Applications(w.t.Context(), view.ApplicationsQuery{Environment: environment, Limit: 2})
 	if err != nil || len(list.Applications) != 1 || list.Applications[0].Targets[0].Reason == nil {
 		w.t.Fatalf("%+v, %v", list, err)
 	}
