@@ -162,6 +162,10 @@ func (r Reader) apply(ctx context.Context, o Observed, given userCommand) (comma
 func requestsOf(
 	o Observed, given userCommand, about pullRequestTargets, targets []promotion.Target, act state.Act,
 ) (requests []state.Change, reason string) {
+	// A request is for what its user saw. What stops promotions counts for what the pull request has now.
+	if given.Created.Before(about.written.Truncate(time.Second)) {
+		return nil, "its versions changed after the comment: write the command again if it is meant for these"
+	}
 	if len(about.landed) == 0 {
 		return nil, "its head is not promoter's, so its versions are not known: name them with promoter promote"
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"promoter/internal/landing"
 	"promoter/internal/promotion"
@@ -23,7 +24,8 @@ type pullRequestTargets struct {
 	branch  promotion.Target   // of its branch name
 	targets []promotion.Target // that the config has, one for each application
 	landed  []promotion.Landed
-	merged  string // the merge commit; empty: it was not merged
+	merged  string    // the merge commit; empty: it was not merged
+	written time.Time // when its open head was written; zero: it is not open, or not promoter's
 }
 
 // find finds a pull request by number. It lists the closed ones of a branch once, and
@@ -34,6 +36,7 @@ func (r Reader) find(ctx context.Context, o Observed, number int) (pullRequestTa
 	if i := slices.IndexFunc(o.Open, numbered); i >= 0 {
 		pr := o.Open[i]
 		var trailers []promotion.Trailer
+		var wrote time.Time
 		if _, ours := promotion.ParseHead(pr.Head.Branch); ours && pr.Head.Own {
 			head, err := r.Commits.Commit(pr.Head.Commit)
 			if err != nil {
@@ -44,10 +47,11 @@ func (r Reader) find(ctx context.Context, o Observed, number int) (pullRequestTa
 				return pullRequestTargets{}, false, fmt.Errorf("read the head of #%d: %w", number, err)
 			}
 			if ours {
-				trailers = written.Trailers
+				trailers, wrote = written.Trailers, written.Committer.When
 			}
 		}
 		about, ours := targetsOfPullRequest(o, pr, trailers)
+		about.written = wrote
 		return about, ours, nil
 	}
 	for _, head := range headsWithClosed(o, number) {

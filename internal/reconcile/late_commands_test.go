@@ -48,6 +48,36 @@ func TestCommands_latePromoteAfterRequest(t *testing.T) {
 	}
 }
 
+// A promotion request is for what its user saw: one that is read after promoter wrote a newer version to the pull request is refused. What
+// stops promotions counts nevertheless.
+func TestCommands_lateForTheVersionsOfThePullRequest(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]scm.Reaction{
+		"promote prod": scm.ReactionRefused, "hold wait": scm.ReactionDone, "reject it leaks": scm.ReactionDone,
+	} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			w := staged(t, asking())
+			id := w.comment(1, "ada", "/promoter "+command)
+			w.Permissions.Fail = func(identity.User) error { return fault.New(fault.Temporary, "the forge does not answer") }
+			w.Clock.Add(time.Minute)
+			w.push(web, "1.2.0")
+			if _, err := w.Reconciler().Reconcile(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			w.Permissions.Fail = nil
+			w.run()
+			w.wantReactions(id, want)
+			if want == scm.ReactionRefused {
+				w.wantAnswer(1, "its versions changed after the comment")
+				if w.state().At(in("prod")).Request != nil {
+					t.Error("it was requested")
+				}
+			}
+		})
+	}
+}
+
 // Commands of a user whose permissions are unknown wait, in order, and delay no other
 // user.
 func TestCommands_oneUserBlocksNoOther(t *testing.T) {
