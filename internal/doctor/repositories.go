@@ -120,7 +120,8 @@ func checkRepository(ctx context.Context, session *connect.Session, r *connect.R
 	}
 	if len(unsealed) > 0 {
 		fix := "inspect the times with promoter seals adopt --dry-run, then adopt them with promoter seals adopt"
-		f.warn(subject, fix, "recorded times have no seal and do not count, so soaks, minAge, and settle begin again: %s", fault.List(unsealed))
+		const what = "recorded times have no seal and do not count, so soaks, minAge, and settle begin again: %s"
+		f.warn(subject, fix, what, fault.List(unsealed))
 	}
 	for _, writer := range writers {
 		f.warn(subject, writer.Hint, "%s", writer.Message)

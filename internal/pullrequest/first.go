@@ -22,7 +22,8 @@ type First struct {
 func FirstReconciliation(decisions []promotion.Decision) (all []First) {
 	for _, d := range decisions {
 		unknown := d.State == promotion.Unanswered
-		if len(d.Moves) == 0 && !unknown || d.State != promotion.Proposed && d.State != promotion.Stuck && d.State != promotion.Waiting && !unknown {
+		changes := slices.Contains([]promotion.State{promotion.Proposed, promotion.Stuck, promotion.Waiting}, d.State) && len(d.Moves) > 0
+		if !changes && !unknown {
 			continue
 		}
 		i := slices.IndexFunc(all, func(f First) bool { return f.Environment == d.Environment })
