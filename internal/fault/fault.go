@@ -10,6 +10,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -33,6 +34,9 @@ type Error struct {
 	Kind    Kind
 	RetryAt time.Time // only for RateLimited; zero if the server sent no time
 	Err     error
+	// Passing is set for a Temporary error that belongs to the normal course and ends by itself within seconds, so that no
+	// user needs to act, such as of a repository that a forge still prepares.
+	Passing bool
 }
 
 // Error returns the text of the wrapped error.
@@ -71,6 +75,23 @@ func KindOf(err error) Kind {
 		return e.Kind
 	}
 	return Internal
+}
+
+// Passing returns a Temporary error that ends by itself within seconds. Format and arguments are those of fmt.Errorf.
+func Passing(format string, args ...any) error {
+	return &Error{Kind: Temporary, Err: fmt.Errorf(format, args...), Passing: true}
+}
+
+// IsPassing reports whether all that failed ends by itself within seconds.
+func IsPassing(err error) bool {
+	if joined, is := err.(interface{ Unwrap() []error }); is { //nolint:errorlint // each of them has a chain of its own
+		return !slices.ContainsFunc(joined.Unwrap(), func(one error) bool { return !IsPassing(one) })
+	}
+	if e, is := err.(*Error); is && e.Passing { //nolint:errorlint // the same
+		return true
+	}
+	wrapped := errors.Unwrap(err)
+	return wrapped != nil && IsPassing(wrapped)
 }
 
 // RetryAt returns when a rate-limited call may be retried.

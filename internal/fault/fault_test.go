@@ -81,3 +81,28 @@ func TestRetryAt(t *testing.T) {
 		})
 	}
 }
+
+func TestIsPassing_onlyIfAllIs(t *testing.T) {
+	t.Parallel()
+	passing := fault.Passing("not yet: %w", io.EOF)
+	for _, test := range []struct {
+		name string
+		err  error
+		want bool
+	}{
+		{"none", nil, false},
+		{"another", fault.New(fault.Temporary, "x"), false},
+		{"it", passing, true},
+		{"wrapped", fmt.Errorf("list: %w", fault.Wrap(fault.Temporary, passing)), true},
+		{"joined alone", errors.Join(passing, nil), true},
+		{"joined with another", fmt.Errorf("list: %w", errors.Join(passing, io.EOF)), false},
+		{"inside of another", fmt.Errorf("%w, %w", passing, io.EOF), false},
+	} {
+		if got := fault.IsPassing(test.err); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+	if kind := fault.KindOf(passing); kind != fault.Temporary {
+		t.Errorf("its kind is %s", kind)
+	}
+}

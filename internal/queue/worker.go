@@ -291,7 +291,7 @@ func (p *pool) run(item Item, handler Handler) {
 	case stopped:
 		p.finish(item, func(ctx context.Context) error { return p.q.Release(ctx, item, 0) })
 	default:
-		p.log(base, item, slog.LevelWarn, "run failed", err)
+		p.log(base, item, levelOf(err), "run failed", err)
 		p.finish(item, func(ctx context.Context) error { return p.q.Fail(ctx, item, p.o.failure(item.Attempt, err)) })
 	}
 }
@@ -370,6 +370,14 @@ func (p *pool) survive(item Item) {
 func (p *pool) log(ctx context.Context, item Item, level slog.Level, what string, err error) {
 	p.o.Log.LogAttrs(ctx, level, what, slog.String("kind", item.Kind), slog.String("key", item.Key),
 		slog.Int("attempt", item.Attempt), slog.String("error", err.Error()))
+}
+
+// levelOf returns how a failed run is logged: a warning is for what a user may have to look at.
+func levelOf(err error) slog.Level {
+	if fault.IsPassing(err) {
+		return slog.LevelInfo
+	}
+	return slog.LevelWarn
 }
 
 // failure returns when to retry after an error. Triggers do not shorten the delay, unless a

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -47,6 +48,18 @@ func TestSpread_shortensByUpToAHalf(t *testing.T) {
 		o := Options{Random: func() float64 { return random }}
 		if got := o.spread(time.Minute); got != want {
 			t.Errorf("by %v: %v, want %v", random, got, want)
+		}
+	}
+}
+
+func TestLevelOf_warnsOnlyOfWhatDoesNotPass(t *testing.T) {
+	t.Parallel()
+	passing := fault.Passing("the forge still prepares the repository")
+	for err, want := range map[error]slog.Level{
+		passing: slog.LevelInfo, errors.Join(passing, nil): slog.LevelInfo, fault.New(fault.Temporary, "503"): slog.LevelWarn,
+	} {
+		if got := levelOf(err); got != want {
+			t.Errorf("%v: %v", err, got)
 		}
 	}
 }

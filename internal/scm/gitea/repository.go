@@ -141,7 +141,7 @@ func (r *repository) noun(format string, args ...any) string {
 // push, Gitea calls the repository empty, and finds none.
 func (r *repository) explain(noun string, err error) error {
 	if r.empty && statusOf(err) == http.StatusNotFound {
-		return fault.New(fault.Temporary, "%s: Gitea finds no commit in the repository yet", noun)
+		return fault.Passing("%s: Gitea finds no commit in the repository yet", noun)
 	}
 	return explain(noun, err)
 }
