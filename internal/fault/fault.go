@@ -84,7 +84,7 @@ func Passing(format string, args ...any) error {
 
 // IsPassing reports whether all that failed ends by itself within seconds.
 func IsPassing(err error) bool {
-	if joined, is := err.(interface{ Unwrap() []error }); is { //nolint:errorlint // each of them has a chain of its own
+	if joined, is := err.(interface{ Unwrap() []error }); is {
 		return !slices.ContainsFunc(joined.Unwrap(), func(one error) bool { return !IsPassing(one) })
 	}
 	if e, is := err.(*Error); is && e.Passing { //nolint:errorlint // the same
