@@ -372,7 +372,7 @@ func (p *pool) log(ctx context.Context, item Item, level slog.Level, what string
 		slog.Int("attempt", item.Attempt), slog.String("error", err.Error()))
 }
 
-// levelOf returns how a failed run is logged: a warning is for what a user may have to look at.
+// levelOf returns how a failed run is logged: a warning is for what a user may have to act on.
 func levelOf(err error) slog.Level {
 	if fault.IsPassing(err) {
 		return slog.LevelInfo
