@@ -192,7 +192,7 @@ soak: ## Run attacks, faults, load, mutants, and kills for SOAKTIME (20m), and p
 	@CGO_ENABLED=0 go run ./hack/bench -for $(SOAKTIME) soak
 
 .PHONY: soak-short
-soak-short: ## Run attacks, faults, and a few kills in three minutes.
+soak-short: ## Run attacks, a third of the faults, and a few kills.
 	@CGO_ENABLED=0 go run ./hack/bench -for 0 soak
 
 .PHONY: bench

@@ -62,6 +62,9 @@ const (
 	Stuck         State = "stuck"           // a difference that is proposed, or should be, with an Obstacle: only in reports
 )
 
+// IsUnderway reports whether there is a difference that lands by itself, or once a user did what the reason names.
+func (s State) IsUnderway() bool { return s == Waiting || s == Proposed || s == Stuck }
+
 // Left is a move that is left out, and why.
 type Left struct {
 	Move   Move

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"promoter/internal/image"
 	"promoter/internal/state"
 )
 
@@ -34,6 +35,11 @@ func Moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // and how to make it count.
 func NoSeal(at time.Time) string {
 	return " (" + Moment(at) + " has no seal: an administrator may run 'promoter seals adopt')"
+}
+
+// StateVersion is a version as the state stores it.
+func StateVersion(component string, v image.Version) state.Version {
+	return state.Version{Component: component, Tag: v.Tag, Digest: v.Digest}
 }
 
 // SortedNames lists names, each once.

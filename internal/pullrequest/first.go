@@ -22,7 +22,7 @@ type First struct {
 func FirstReconciliation(decisions []promotion.Decision) (all []First) {
 	for _, d := range decisions {
 		unknown := d.State == promotion.Unanswered
-		changes := slices.Contains([]promotion.State{promotion.Proposed, promotion.Stuck, promotion.Waiting}, d.State) && len(d.Moves) > 0
+		changes := d.State.IsUnderway() && len(d.Moves) > 0
 		if !changes && !unknown {
 			continue
 		}

@@ -195,8 +195,7 @@ func (l *loginTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// hint leaves of the response to a ping the one challenge that is answered. A ping is only a hint: a registry without this path
-// may have repositories.
+// hint leaves of the response to a ping what the library can answer: one challenge, or none.
 func (l *loginTransport) hint(resp *http.Response) {
 	answers := l.answers
 	if offered := l.offered.Load(); answers == nil && resp.StatusCode == http.StatusUnauthorized && offered != nil {
@@ -206,7 +205,7 @@ func (l *loginTransport) hint(resp *http.Response) {
 	case answers != nil && resp.StatusCode < http.StatusInternalServerError:
 		resp.StatusCode, resp.Header = http.StatusUnauthorized, answers.header()
 		l.first.Store(answers)
-	case resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusForbidden, resp.StatusCode == http.StatusMethodNotAllowed:
+	case isOpen(resp.StatusCode):
 		resp.StatusCode = http.StatusOK
 	}
 }

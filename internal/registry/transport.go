@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -71,7 +72,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if pings && (resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusUnauthorized) {
+	if pings && (isOpen(resp.StatusCode) || resp.StatusCode == http.StatusUnauthorized) {
 		challenge := http.Header{"Www-Authenticate": resp.Header.Values("WWW-Authenticate")}
 		t.remember(host, ping{status: resp.StatusCode, header: challenge})
 	}
@@ -102,6 +103,12 @@ func isPing(req *http.Request) bool {
 		req.Header.Get("Authorization") == ""
 }
 
+// isOpen reports whether the response to a ping asks for no login. A ping is only a hint: a registry without this path may have
+// repositories, each of which may ask for one.
+func isOpen(status int) bool {
+	return slices.Contains([]int{http.StatusOK, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed}, status)
+}
+
 // known returns the cached ping of a host. A host that the operator marked insecure is
 // not pinged over TLS.
 func (t *transport) known(host string, req *http.Request) (ping, bool) {
@@ -130,7 +137,7 @@ func (t *transport) setOpen(host string, made *login) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	at := t.pinged(host)
-	if p := t.pings[at]; p.status == http.StatusOK {
+	if p := t.pings[at]; isOpen(p.status) {
 		p.open = made
 		t.pings[at] = p
 	}

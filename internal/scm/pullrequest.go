@@ -53,6 +53,12 @@ type Readiness interface {
 	Ready(ctx context.Context, number int) (bool, error)
 }
 
+// Conflicting is implemented by repositories whose forge reports whether an open pull request conflicts with its base.
+type Conflicting interface {
+	// Conflicts reports whether the forge knows that a merge needs a user. It is false while the forge computes that.
+	Conflicts(ctx context.Context, number int) (bool, error)
+}
+
 // PullRequest is one pull request as reported by the forge. Title and body are
 // informational: no decision depends on them, except that a merge which the forge refused
 // is not tried again before a time that our part of the body has.

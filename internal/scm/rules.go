@@ -59,12 +59,6 @@ type Rules struct {
 	Note   string // what the forge has no rules for, and why; empty: nothing
 }
 
-// Conflicting is implemented by repositories whose forge reports whether an open pull request conflicts with its base.
-type Conflicting interface {
-	// Conflicts reports whether the forge knows that a merge needs a user. It is false while the forge computes that.
-	Conflicts(ctx context.Context, number int) (bool, error)
-}
-
 // HeadRuled is implemented by repositories whose forge may reject our commits on any
 // branch.
 type HeadRuled interface {

@@ -68,6 +68,19 @@ func (s State) AvailableSince(target Target, version Version) (time.Time, bool) 
 	return time.Time{}, false
 }
 
+// Earliest returns the earliest time of a digest in a list of the records of all targets: the age of an image is the same in all of
+// them. It returns false if it is in none.
+func Earliest(in State, list func(Record) []Version, component, digest string) (first time.Time, known bool) {
+	for _, record := range in.records.all() {
+		for _, version := range list(record) {
+			if version.Component == component && version.Digest == digest && (!known || version.At.Before(first)) {
+				first, known = version.At, true
+			}
+		}
+	}
+	return first, known
+}
+
 // Observe records the digest of a tag that a user wrote to a target. It changes nothing
 // when the tag was observed there before.
 func Observe(target Target, observed Observed) Change {

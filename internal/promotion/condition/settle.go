@@ -29,7 +29,7 @@ func Settle(in input.Target, moves []promotion.Move) []promotion.Condition {
 	var last promotion.Move
 	var since time.Time
 	for _, move := range moves {
-		at, known := in.State().AvailableSince(state.Target(in.Target), stateVersion(move))
+		at, known := in.State().AvailableSince(state.Target(in.Target), promotion.StateVersion(move.Component, move.To))
 		if !known {
 			at = now // package record saves it
 		}
@@ -39,14 +39,10 @@ func Settle(in input.Target, moves []promotion.Move) []promotion.Condition {
 		}
 	}
 	c.Reason = fmt.Sprintf("%s available since %s", promotion.TargetsText(last), promotion.Moment(since))
-	if at, found := in.State().UnsealedSince(state.Target(in.Target), stateVersion(last)); found && at.Before(since) {
-		c.Reason += promotion.NoSeal(at)
+	unsealed, found := in.State().UnsealedSince(state.Target(in.Target), promotion.StateVersion(last.Component, last.To))
+	if found && unsealed.Before(since) {
+		c.Reason += promotion.NoSeal(unsealed)
 	}
 	passAt(&c, since.Add(settle), now)
 	return []promotion.Condition{c}
-}
-
-// stateVersion is the version of a move as the state stores it.
-func stateVersion(move promotion.Move) state.Version {
-	return state.Version{Component: move.Component, Tag: move.To.Tag, Digest: move.To.Digest}
 }

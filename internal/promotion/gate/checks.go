@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -75,7 +74,7 @@ func RequiredChecks(in input.Target) (state promotion.ConditionState, running st
 func requiredPatterns(in input.Target, open promotion.Open) []string {
 	patterns := slices.Clone(in.Settings.Gates.Checks)
 	if in.Settings.PullRequest.Group == setting.GroupEnvironment {
-		for application := range maps.Keys(open.Snapshots) {
+		for application := range open.Snapshots {
 			patterns = append(patterns, in.SettingsOf(application).Gates.Checks...)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"promoter/internal/edit"
-	"promoter/internal/image"
 	"promoter/internal/promotion"
 	"promoter/internal/state"
 )
@@ -47,11 +46,6 @@ type recorder struct {
 	changes []state.Change
 }
 
-// stateVersion is a version as the state stores it.
-func stateVersion(component string, v image.Version) state.Version {
-	return state.Version{Component: component, Tag: v.Tag, Digest: v.Digest}
-}
-
 func (r *recorder) fromRegistry(target promotion.Target) bool {
 	return len(r.obs.Config.Settings(target.Environment, target.Application).After) == 0
 }
@@ -71,7 +65,7 @@ func (r *recorder) settling(d promotion.Decision) {
 	}
 	for _, move := range d.Moves {
 		if move.Form == "" {
-			r.firstAvailable(d.Target, stateVersion(move.Component, move.To))
+			r.firstAvailable(d.Target, promotion.StateVersion(move.Component, move.To))
 		}
 	}
 }
@@ -96,7 +90,7 @@ func (r *recorder) tooYoung(target promotion.Target) {
 		r.noted[component] = true
 		for _, h := range held {
 			if _, known := r.availableSince(component, h.Version.Digest); h.Version.Digest != "" && !known {
-				r.firstAvailable(target, stateVersion(component, h.Version))
+				r.firstAvailable(target, promotion.StateVersion(component, h.Version))
 			}
 		}
 	}
@@ -125,16 +119,9 @@ func (r *recorder) unsealed(target promotion.Target) {
 	}
 }
 
-// availableSince returns since when a digest is recorded for any target: the age of an image is the same in all of them.
+// availableSince returns since when a digest is recorded for any target.
 func (r *recorder) availableSince(component, digest string) (since time.Time, known bool) {
-	for _, target := range r.obs.State.Targets() {
-		for _, v := range r.obs.State.At(target).Versions {
-			if v.Component == component && v.Digest == digest && (!known || v.At.Before(since)) {
-				since, known = v.At, true
-			}
-		}
-	}
-	return since, known
+	return state.Earliest(r.obs.State, func(one state.Record) []state.Version { return one.Versions }, component, digest)
 }
 
 // observed records the digests of tags that users wrote to the sources of a decision

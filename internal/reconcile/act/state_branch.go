@@ -33,12 +33,14 @@ func (x *executor) logWaitsAgain(ctx context.Context, before state.State) {
 	const message = "a wait begins again: the recorded time has no seal, and counts after 'promoter seals adopt'"
 	after := x.o.Promotion.State
 	for _, target := range after.SetAside() {
-		soaks := len(after.At(target).UnsealedSeen) > 0 && len(after.At(target).Seen) > len(before.At(target).Seen)
-		if soaks || slices.ContainsFunc(after.At(target).UnsealedVersions, func(v state.Version) bool {
+		was, is := before.At(target), after.At(target)
+		soaks := len(is.UnsealedSeen) > 0 && len(is.Seen) > len(was.Seen)
+		ages := slices.ContainsFunc(is.UnsealedVersions, func(v state.Version) bool {
 			_, counted := before.AvailableSince(target, v)
 			_, counts := after.AvailableSince(target, v)
 			return counts && !counted
-		}) {
+		})
+		if soaks || ages {
 			log := x.c.Log.With(slog.String("environment", target.Environment))
 			log.WarnContext(ctx, message, slog.String("application", target.Application))
 		}

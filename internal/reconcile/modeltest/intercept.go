@@ -108,6 +108,17 @@ func (f forge) Ready(ctx context.Context, number int) (bool, error) {
 	return false, nil
 }
 
+// Conflicts implements scm.Conflicting.
+func (f forge) Conflicts(ctx context.Context, number int) (bool, error) {
+	if err := beforeRequest(f.story, "conflicts"); err != nil {
+		return false, err
+	}
+	if conflicting, can := f.Repository.(scm.Conflicting); can {
+		return conflicting.Conflicts(ctx, number)
+	}
+	return false, nil
+}
+
 // Pushed implements scm.Pushes.
 func (f forge) Pushed(ctx context.Context, branch string, since time.Time) ([]scm.Push, error) {
 	if err := beforeRequest(f.story, "pushes"); err != nil {

@@ -131,19 +131,7 @@ func inUse(references []*edit.Reference, v image.Version) bool {
 // available anywhere in the repository.
 func firstSeen(recorded state.State, component string) func(digest string) (time.Time, bool) {
 	counts := func(r state.Record) []state.Version { return r.Versions }
-	return func(digest string) (time.Time, bool) { return earliest(recorded, counts, component, digest) }
-}
-
-// earliest returns the earliest time of a digest in a list of the records of all targets.
-func earliest(in state.State, list func(state.Record) []state.Version, component, digest string) (first time.Time, known bool) {
-	for _, target := range in.Targets() {
-		for _, version := range list(in.At(target)) {
-			if version.Component == component && version.Digest == digest && (!known || version.At.Before(first)) {
-				first, known = version.At, true
-			}
-		}
-	}
-	return first, known
+	return func(digest string) (time.Time, bool) { return state.Earliest(recorded, counts, component, digest) }
 }
 
 // noteUnsealed adds to each version that waits for its age an earlier time that does not count because it has no seal.
@@ -154,7 +142,7 @@ func noteUnsealed(available promotion.Available, recorded state.State, request V
 	setAside := func(r state.Record) []state.Version { return r.UnsealedVersions }
 	available.Held = slices.Clone(available.Held) // it may be shared
 	for i, held := range available.Held {
-		at, found := earliest(recorded, setAside, request.Component.Name, held.Version.Digest)
+		at, found := state.Earliest(recorded, setAside, request.Component.Name, held.Version.Digest)
 		counts, known := request.FirstSeen(held.Version.Digest)
 		if !found || held.Condition.Until == nil || known && !at.Before(counts) {
 			continue

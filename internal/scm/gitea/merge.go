@@ -152,7 +152,7 @@ func (p pulls) look(ctx context.Context, noun string, number int, merge scm.Merg
 		return scm.Merged{}, fault.New(fault.Conflict, "%s: its head is %.12s now", noun, current.Head.Commit)
 	case current.State == scm.StateClosed:
 		return scm.Merged{}, fault.New(fault.Conflict, "%s: it was closed meanwhile", noun)
-	case wordsLater.MatchString(cause.Error()) && p.repo.forge.conflicts(p.repo.info.Key, pull):
+	case wordsLater.MatchString(cause.Error()) && p.repo.forge.conflicts(pullKey{p.repo.info.Key, pull.Index}):
 		return scm.Merged{}, fault.New(fault.Temporary, "%s: it conflicts with its base: %w: %w", noun, scm.ErrBehind, cause)
 	}
 	return scm.Merged{}, p.named(ctx, current.Base, cause)

@@ -42,14 +42,14 @@ func (f *Forge) watchMergeable(repository identity.RepositoryKey, pull *sdk.Pull
 
 // Conflicts implements scm.Conflicting, from what listings reported.
 func (r *repository) Conflicts(_ context.Context, number int) (bool, error) {
-	return r.forge.conflicts(r.info.Key, &sdk.PullRequest{Index: int64(number)}), nil
+	return r.forge.conflicts(pullKey{r.info.Key, int64(number)}), nil
 }
 
 // conflicts reports whether a pull request has been not mergeable for longer than a check
 // takes. Gitea distinguishes a conflict from a check neither by a field nor by a message.
-func (f *Forge) conflicts(repository identity.RepositoryKey, pull *sdk.PullRequest) bool {
+func (f *Forge) conflicts(of pullKey) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	known, is := f.unmergeable[pullKey{repository, pull.Index}]
+	known, is := f.unmergeable[of]
 	return is && !f.now().Before(known.since.Add(maxChecking))
 }

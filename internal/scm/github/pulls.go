@@ -178,15 +178,6 @@ func (r *repository) events(ctx context.Context, number int) ([]*gogithub.IssueE
 	})
 }
 
-// Conflicts implements scm.Conflicting. Listings do not have the state of a merge.
-func (r *repository) Conflicts(ctx context.Context, number int) (bool, error) {
-	pull, _, err := r.forge.api.PullRequests.Get(ctx, r.owner, r.name, number)
-	if err != nil {
-		return false, explain(r.noun("pull request %d", number), err)
-	}
-	return pull.GetMergeableState() == "dirty", nil
-}
-
 // HeadDeleted reads the events of the pull request.
 // https://docs.github.com/en/rest/using-the-rest-api/issue-event-types#head_ref_deleted
 func (r *repository) HeadDeleted(ctx context.Context, number int) (time.Time, error) {

@@ -22,6 +22,10 @@ func TestReady_readsTheComputedState(t *testing.T) {
 			if err != nil || got != (want && status == "open") {
 				t.Errorf("%s, %s: %v, %v", state, status, got, err)
 			}
+			conflicts, err := w.open().(scm.Conflicting).Conflicts(t.Context(), 7)
+			if err != nil || conflicts != (state == "dirty" && status == "open") {
+				t.Errorf("%s, %s: conflicts %v, %v", state, status, conflicts, err)
+			}
 			w.expect(path)
 		}
 	}

@@ -167,3 +167,12 @@ func (p pulls) unfinished(ctx context.Context, commit string) string {
 	}
 	return ": " + strings.Join(words, ", ")
 }
+
+// Conflicts implements scm.Conflicting.
+func (r *repository) Conflicts(ctx context.Context, number int) (bool, error) {
+	mr, _, err := r.forge.api.MergeRequests.GetMergeRequest(r.id, number, nil, in(ctx))
+	if err != nil {
+		return false, explain(r.noun("merge request %d", number), err)
+	}
+	return mr.DetailedMergeStatus == "conflict", nil
+}

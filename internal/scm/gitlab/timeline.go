@@ -55,15 +55,6 @@ func (r *repository) IsBot(ctx context.Context, person identity.User) (bool, err
 // background, after their branch was deleted.
 const deletionWindow = 48 * time.Hour
 
-// Conflicts implements scm.Conflicting.
-func (r *repository) Conflicts(ctx context.Context, number int) (bool, error) {
-	mr, _, err := r.forge.api.MergeRequests.GetMergeRequest(r.id, number, nil, in(ctx))
-	if err != nil {
-		return false, explain(r.noun("merge request %d", number), err)
-	}
-	return mr.DetailedMergeStatus == "conflict", nil
-}
-
 // HeadDeleted reads the pushes of the project around the close: a deletion of a branch is one. Without one, the
 // merge request was closed by a user.
 // https://docs.gitlab.com/api/events/#list-all-visible-events-for-a-project

@@ -115,7 +115,7 @@ func (w eventWriter) time(d promotion.Decision, kind, name string) store.Promoti
 // addGates adds the conditions and gates of a decision about a move. Those of several images are
 // one.
 func (w eventWriter) addGates(times promotionTimes, d promotion.Decision) {
-	if len(d.Moves) == 0 || !slices.Contains([]promotion.State{promotion.Waiting, promotion.Proposed, promotion.Stuck}, d.State) {
+	if len(d.Moves) == 0 || !d.State.IsUnderway() {
 		return
 	}
 	passed := map[string]bool{}

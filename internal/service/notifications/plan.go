@@ -167,7 +167,7 @@ func fromHistory(events []store.Event, since time.Time) []entry {
 func fromDecisions(decisions []promotion.Decision, now time.Time) []entry {
 	var all []entry
 	for _, d := range decisions {
-		if len(d.Moves) == 0 || !slices.Contains([]promotion.State{promotion.Waiting, promotion.Proposed, promotion.Stuck}, d.State) {
+		if len(d.Moves) == 0 || !d.State.IsUnderway() {
 			continue
 		}
 		one := entry{Target: d.Target, snapshot: d.Snapshot.ID()}

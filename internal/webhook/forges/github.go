@@ -2,6 +2,7 @@ package forges
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"promoter/internal/event"
@@ -98,13 +99,17 @@ func (e githubEvent) delivery(name, host string) (payload.Delivery, error) {
 			return payload.Ignored(name, "only new comments on pull requests matter")
 		}
 		return e.about(e.Comment.event(e.Issue.Number), host)
-	case "pull_request", "pull_request_review", "pull_request_review_thread", "merge_group":
-		return e.about(event.Event{Kind: event.KindRepository, Config: e.mayConfigure(name)}, host)
-	case "check_run", "check_suite", "create", "delete", "deployment_status", "push", "repository", "status", "workflow_run",
-		"branch_protection_rule":
-		return e.about(event.Event{Kind: event.KindRepository, Config: e.mayConfigure(name)}, host)
 	}
-	return payload.Ignored(name, "the event does not matter")
+	if !slices.Contains(aboutRepositories, name) {
+		return payload.Ignored(name, "the event does not matter")
+	}
+	return e.about(event.Event{Kind: event.KindRepository, Config: e.mayConfigure(name)}, host)
+}
+
+// aboutRepositories are the events after which a repository is reconciled, whatever they are about in it.
+var aboutRepositories = []string{
+	"branch_protection_rule", "check_run", "check_suite", "create", "delete", "deployment_status", "merge_group", "pull_request",
+	"pull_request_review", "pull_request_review_thread", "push", "repository", "status", "workflow_run",
 }
 
 // mayConfigure reports whether the event may have added a config file: a push to the
