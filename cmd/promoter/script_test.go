@@ -174,7 +174,7 @@ func expand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	for _, file := range args {
 		text := ts.ReadFile(file)
-		for _, variable := range []string{"REGISTRY", "GITSERVER", "GITHUB", "WORK", "D1", "D2", "D3", "D4", "D5"} {
+		for _, variable := range []string{"REGISTRY", "GITSERVER", "GITHUB", "SERVICE", "WORK", "D1", "D2", "D3", "D4", "D5"} {
 			text = strings.ReplaceAll(text, "$"+variable, ts.Getenv(variable))
 		}
 		writeFile(ts, file, text)

@@ -24,7 +24,7 @@ const (
 func requests() (heads []string) {
 	paths := []string{
 		"POST /webhooks/images", "POST /webhooks/none", "POST /webhooks/images/secret", "POST /api/v1/evidence", "POST /api/v1/snapshots",
-		"POST /api/v1/decisions", "POST /api/v1/replay", "GET /api/v1/status", "GET /api/v1/changes", "GET /api/v1/openapi.yaml",
+		"POST /api/v1/decisions", "POST /api/v1/repositories/gitops/reconcile", "POST /api/v1/replay", "GET /api/v1/status", "GET /api/v1/changes", "GET /api/v1/openapi.yaml",
 		"GET /", "GET /history", "GET /changes", "GET /sign-in", "POST /sign-in", "POST /sign-out", "POST /applications/shop/decide",
 		"GET /sign-in/oidc", "GET /sign-in/callback", "GET /setup/git/secret", "GET /badges/token/shop.svg", "GET /static/app.css",
 		"GET /metrics", "GET /healthz", "GET /readyz", "PUT /webhooks/images", "POST /nothing", "DELETE /",

@@ -33,12 +33,13 @@ type Admin interface {
 
 // Options configure an API.
 type Options struct {
-	Sessions  *access.Sessions // with the tokens; nil: there is no API
-	Admin     Admin
-	Snapshots Snapshots // nil: not found
-	Decisions Decisions // nil: not found
-	View      *view.View
-	Changes   *Changes
+	Sessions   *access.Sessions // with the tokens; nil: there is no API
+	Admin      Admin
+	Snapshots  Snapshots  // nil: not found
+	Decisions  Decisions  // nil: not found
+	Reconciler Reconciler // nil: not found
+	View       *view.View
+	Changes    *Changes
 	// Metrics returns the delivery metrics; nil: not found.
 	Metrics func(ctx context.Context, query delivery.Query) (delivery.Report, error)
 	Now     func() time.Time
@@ -83,6 +84,9 @@ func Register(e *echo.Echo, options Options) {
 	}
 	if a.Decisions != nil {
 		group.POST("/decisions", a.decide, requires(access.Operate))
+	}
+	if a.Reconciler != nil {
+		group.POST("/repositories/:repository/reconcile", a.reconcile, requires(access.Operate))
 	}
 	if a.Snapshots != nil {
 		group.GET("/snapshots/:environment", a.snapshotsIn, requires(access.Read))

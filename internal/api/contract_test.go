@@ -83,6 +83,8 @@ func TestDescription_ofRequestsAndResponses(t *testing.T) {
 		{"GET", "/applications/web?repository=acme/none", "", 404},
 		{"GET", "/repositories/github.com%2Facme%2Fshop", "", 200},
 		{"GET", "/repositories/acme%2Fnone", "", 404},
+		{"POST", "/repositories/acme%2Fshop/reconcile", "", 200},
+		{"POST", "/repositories/acme%2Fshop/reconcile?all=true", "", 400},
 		{"GET", "/repositories?repository=acme/shop&limit=1", "", 200},
 		{"GET", "/repositories?after=x", "", 400},
 		{"GET", "/environments?repository=acme/shop&environment=prod&application=web", "", 200},
@@ -178,7 +180,7 @@ func everything(t *testing.T) api.Options {
 	sessions.Tokens[0].Principal.Roles = []access.Role{access.Admin, access.Operate}
 	return api.Options{
 		Sessions: sessions,
-		Admin:    several{}, Snapshots: several{}, Decisions: several{}, View: &view.View{Store: stored}, Changes: &api.Changes{Store: stored},
+		Admin:    several{}, Snapshots: several{}, Decisions: several{}, Reconciler: several{}, View: &view.View{Store: stored}, Changes: &api.Changes{Store: stored},
 		Metrics: func(context.Context, delivery.Query) (delivery.Report, error) { return delivery.Report{}, nil },
 	}
 }

@@ -33,7 +33,7 @@ func TestEntrances_overHTTP(t *testing.T) {
 	}
 	closed.showsEverything()
 	api, pages, open := apiTable(t), pageTable(t), openTable(t)
-	entrancesCover(t, api.title, append(decisionWords(), "read", "replay", "report", "snapshot", "description"), api.whats())
+	entrancesCover(t, api.title, append(decisionWords(), "read", "reconcile", "replay", "report", "snapshot", "description"), api.whats())
 	forms := []string{"read"}
 	for _, one := range verb.Decisions() {
 		forms = append(forms, string(one), "open form of "+string(one))
@@ -161,6 +161,9 @@ func (w *entranceWorld) ofAPI(row entranceRow, principal string) (answer string)
 		return w.reads(routesOf()["API: read"], row.about, principal)
 	case "description":
 		answer, _ = w.ask(principal, row.about, http.MethodGet, "/api/v1/openapi.yaml", "")
+	case "reconcile":
+		w.wait(3 * time.Second) // so that no principal requests it too often
+		answer, _ = w.ask(principal, row.about, http.MethodPost, w.named("/api/v1/repositories/{repository}/reconcile", row.about), "")
 	case "replay":
 		answer, _ = w.ask(principal, row.about, http.MethodPost, "/api/v1/replay", fmt.Sprintf(`{"id": %q, "dryRun": true}`, w.delivery))
 	case "report":

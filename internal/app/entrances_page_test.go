@@ -108,7 +108,7 @@ func whatWords(what string) string {
 		return "open the form of a decision"
 	}
 	return cmp.Or(map[string]string{
-		"report": "report health", "snapshot": "post a snapshot", "replay": "replay a delivery", "description": "read the description of the API",
+		"report": "report health", "snapshot": "post a snapshot", "replay": "replay a delivery", "reconcile": "reconcile a repository", "description": "read the description of the API",
 	}[what], what)
 }
 

@@ -180,6 +180,9 @@ bypass       | environment | secret  secret secret secret secret secret no     n
 rollback with bypass | environment | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
 bypass       | repository  | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
 rollback with bypass | repository  | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
+reconcile    | everything  | secret  secret secret secret secret secret no     no       yes     yes    no     yes       yes     yes      yes
+reconcile    | inside      | secret  secret secret secret secret secret no     no       yes     yes    no     yes       yes     yes      yes
+reconcile    | repository  | secret  secret secret secret secret secret no     no       absent  absent no     absent    absent  absent   absent
 replay       | everything  | secret  secret secret secret secret secret no     no       no      yes    no     no        yes     no       yes
 replay       | inside      | secret  secret secret secret secret secret no     no       no      no     no     no        no      no       no
 report       | inside      | secret  secret secret secret yes    secret secret yes      secret  secret secret secret    secret  secret   secret
@@ -247,6 +250,7 @@ func routesOf() map[string][]string {
 	return map[string][]string{
 		"API: read":        reading,
 		"API: decide":      {"POST " + v1 + "/decisions"},
+		"API: reconcile":   {"POST " + v1 + "/repositories/:repository/reconcile"},
 		"API: replay":      {"POST " + v1 + "/replay"},
 		"API: report":      {"POST " + v1 + "/evidence"},
 		"API: snapshot":    {"POST " + v1 + "/snapshots"},

@@ -192,8 +192,8 @@ func (p parts) routes(options ServeOptions) server.Options {
 			Sessions:  p.sessions,
 			Admin:     admin,
 			Snapshots: &snapshots.API{Server: s, Service: svc, Store: p.store, Log: options.Log, DryRun: options.DryRun}, Now: s.Now,
-			Decisions: userDecisions,
-			View:      shown, Changes: p.changes, Metrics: delivered,
+			Decisions: userDecisions, Reconciler: userDecisions,
+			View: shown, Changes: p.changes, Metrics: delivered,
 		},
 		Pages: web.Pages(web.Options{
 			Sessions: p.sessions, Badges: p.badges, View: shown, Reader: admin, Changes: p.changes, Metrics: delivered,

@@ -31,7 +31,7 @@ func administer(
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{Repository: r.Name, By: by, Targets: everywhere, DryRun: d.DryRun}
+	result := Result{Repository: r.Name, Key: r.Key(), By: by, Targets: everywhere, DryRun: d.DryRun}
 	if d.Verb == verb.AdoptTimes {
 		return adopt(ctx, d, opened, branch, result)
 	}

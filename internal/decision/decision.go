@@ -51,6 +51,7 @@ type Decision struct {
 // Result is a decision that was recorded.
 type Result struct {
 	Repository string
+	Key        identity.RepositoryKey
 	Subject    string                 // of the commit
 	By         identity.User          // the user who is recorded
 	Targets    []promotion.Target     // that it applies to; state.All stands for all

@@ -113,7 +113,7 @@ func RecordIn(
 		}
 	}
 	act := state.Act{By: by, At: session.Server.Now().UTC(), Reason: d.Reason}
-	result := Result{Repository: r.Name, By: act.By, Targets: targets, DryRun: d.DryRun, Subject: subject(d, targets)}
+	result := Result{Repository: r.Name, Key: r.Key(), By: act.By, Targets: targets, DryRun: d.DryRun, Subject: subject(d, targets)}
 	var changes []state.Change
 	switch d.Verb {
 	case verb.Promote:

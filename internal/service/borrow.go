@@ -3,12 +3,15 @@ package service
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"promoter/internal/connect"
 	"promoter/internal/fault"
 	"promoter/internal/queue"
 	"promoter/internal/service/history"
+	"promoter/internal/store"
 	"promoter/internal/workspace"
 )
 
@@ -59,11 +62,7 @@ func (s *Service) borrow(
 		return err
 	}
 	defer release()
-	var all []*connect.Repository
-	for _, repository := range current.repositories {
-		all = append(all, repository)
-	}
-	chosen, err := choose(all)
+	chosen, err := choose(slices.Collect(maps.Values(current.repositories)))
 	if err != nil {
 		return err
 	}
@@ -79,6 +78,22 @@ func (s *Service) borrow(
 	return workspace.Try(ctx, current.session, fresh, options, func(ctx context.Context, w *workspace.Workspace) error {
 		return do(ctx, Borrowed{Workspace: w, Repository: fresh, Session: current.session, Host: stored.Host, Name: stored.Name})
 	})
+}
+
+// TriggerOne lets one of the repositories of the service be reconciled soon, and returns it as it is stored.
+func (s *Service) TriggerOne(
+	ctx context.Context, choose func([]*connect.Repository) (*connect.Repository, error),
+) (stored store.Repository, err error) {
+	current, release, err := s.refresher.acquire(ctx)
+	if err != nil {
+		return stored, err
+	}
+	defer release()
+	chosen, err := choose(slices.Collect(maps.Values(current.repositories)))
+	if err != nil {
+		return stored, err
+	}
+	return history.RepositoryOf(chosen), s.Trigger(ctx, string(chosen.Key()))
 }
 
 // Trigger lets a repository be reconciled soon.

@@ -4,6 +4,7 @@
 package decide
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -36,9 +37,12 @@ const (
 const decideHelp = `
 
 The decision is recorded on the branch promoter/_state of the repository, with the user, time, and
-reason, and takes effect on the next reconciliation. Any user who may push that branch can hold,
-freeze, and reject. Where the branch has seals, promote, resume, unreject, rollback, and thaw need
-the key: seal.keys in the server file, or PROMOTER_SEAL_KEY.
+reason, and takes effect on the next reconciliation. If the server file names a running service,
+with url or listen, and its token, the service reconciles at once.
+
+Any user who may push that branch can hold, freeze, and reject. Where the branch has seals,
+promote, resume, unreject, rollback, and thaw need the key: seal.keys in the server file, or
+PROMOTER_SEAL_KEY.
 
 A decision is about exactly the target of its arguments. One about several targets that are not
 named, such as those of a whole environment, needs --all. Without it, nothing is recorded, and
@@ -304,7 +308,7 @@ func runDecide(command *cobra.Command, flags *decideFlags, system console.System
 	if flags.service.URL != "" {
 		record = recordByService
 	}
-	answer, err := record(command, flags, system)
+	answer, notify, err := record(command, flags, system)
 	if err != nil {
 		return err
 	}
@@ -319,53 +323,57 @@ func runDecide(command *cobra.Command, flags *decideFlags, system console.System
 		render.PrintMessage(system.Err, "nothing written to %s", state.Branch)
 		return nil
 	}
-	when := "takes effect on the next reconciliation"
-	if flags.service.URL != "" {
-		when = "the service reconciles now"
-	}
-	render.PrintMessage(system.Err, "recorded in %s as %s; %s", state.Branch, userName(answer.By), when)
+	render.PrintMessage(system.Err, "recorded in %s as %s; %s", state.Branch, userName(answer.By), notify(command.Context()))
 	return nil
 }
 
+// notifier tells the service of a decision that was recorded, and returns when it takes effect.
+type notifier func(context.Context) string
+
 // recordHere writes the decision to the repository.
-func recordHere(command *cobra.Command, flags *decideFlags, system console.System) (answer api.Decided, err error) {
+func recordHere(
+	command *cobra.Command, flags *decideFlags, system console.System,
+) (answer api.Decided, notify notifier, err error) {
 	server, err := flags.targets.Open(system)
 	if err != nil {
-		return answer, err
+		return answer, nil, err
 	}
 	flags.decision.Claimed = claimedUser(system)
 	flags.decision.Flags = flags.repeated(command)
 	result, err := decision.Record(command.Context(), server, flags.decision, flags.targets.Cache)
 	if err != nil {
-		return answer, err
+		return answer, nil, err
 	}
-	return decision.Answer(flags.decision.Verb, result), nil
+	return decision.Answer(flags.decision.Verb, result), notifyService(server.Server, system, result.Key), nil
 }
 
 // recordByService sends the decision to a running service.
-func recordByService(command *cobra.Command, flags *decideFlags, system console.System) (answer api.Decided, err error) {
+func recordByService(
+	command *cobra.Command, flags *decideFlags, system console.System,
+) (answer api.Decided, notify notifier, err error) {
 	if err := render.CheckOutput(flags.targets.Output); err != nil {
-		return answer, err
+		return answer, nil, err
 	}
 	for _, name := range []string{"as", "cache"} {
 		if command.Flags().Changed(name) {
-			return answer, fault.New(fault.Invalid, "--%s is not for --url: the service decides", name)
+			return answer, nil, fault.New(fault.Invalid, "--%s is not for --url: the service decides", name)
 		}
 	}
 	if len(flags.targets.Repositories) > 1 {
-		return answer, fault.New(fault.Invalid, "%s is for one repository: name it with --repo", flags.decision.Verb)
+		return answer, nil, fault.New(fault.Invalid, "%s is for one repository: name it with --repo", flags.decision.Verb)
 	}
 	flags.service.Config, flags.service.Networks = flags.targets.Config, flags.targets.Networks
 	client, err := flags.service.Open(system)
 	if err != nil {
-		return answer, err
+		return answer, nil, err
 	}
 	d := flags.decision
-	return client.Decide(command.Context(), api.Decision{
+	answer, err = client.Decide(command.Context(), api.Decision{
 		Repository: strings.Join(flags.targets.Repositories, ""), Environment: d.Environment, Application: d.Application,
 		All: d.All, DryRun: d.DryRun, Verb: d.Verb, Reason: d.Reason, With: d.With, Bypass: d.Bypass, Images: d.Images,
 		To: d.To, Until: d.Until, Downstream: d.Downstream,
 	})
+	return answer, func(context.Context) string { return reconcilesNow }, err
 }
 
 // decisionText has one line for each target, and one for each image.

@@ -59,6 +59,28 @@ func NewClient(options serverfile.Options, location ClientOptions) (*Client, err
 	if err != nil {
 		return nil, err
 	}
+	return newClient(s, token, location)
+}
+
+// NewClientOf returns the client for the service that an open server file names: at its url, or at its listen address on
+// this machine. It is nil without a server file or a token.
+func NewClientOf(s *serverfile.Server, env func(string) (string, bool)) (*Client, error) {
+	if s.File.File == "" {
+		return nil, nil
+	}
+	text, _ := env(tokenVariable)
+	token := secret.New(text)
+	if text == "" {
+		var err error
+		if token, err = s.APIToken(); err != nil || token.IsZero() {
+			return nil, err
+		}
+	}
+	return newClient(s, token, ClientOptions{URL: s.File.URL})
+}
+
+func newClient(s *serverfile.Server, token secret.String, location ClientOptions) (*Client, error) {
+	var err error
 	c := &Client{base: strings.TrimRight(location.URL, "/"), token: token, advice: "is promoter serve running there?"}
 	dial := outbound.Options{Networks: s.File.Networks, AllowLoopback: true, Timeout: timeout, Attempts: 1, Now: s.Now}
 	if dial.TLS, err = s.Certificate().Trusted(location.URL, location.CA); err != nil {
@@ -196,10 +218,18 @@ func (c *Client) Decide(ctx context.Context, decision api.Decision) (decided api
 	return decided, c.call(ctx, http.MethodPost, "/decisions", decision, &decided)
 }
 
+// Reconcile requests that a repository is reconciled at once.
+func (c *Client) Reconcile(ctx context.Context, repository string) (reconciling api.Reconciling, err error) {
+	return reconciling, c.call(ctx, http.MethodPost, "/repositories/"+url.PathEscape(repository)+"/reconcile", nil, &reconciling)
+}
+
 // Replay requests that a stored delivery is accepted again.
 func (c *Client) Replay(ctx context.Context, request api.Replay) (replayed api.Replayed, err error) {
 	return replayed, c.call(ctx, http.MethodPost, "/replay", request, &replayed)
 }
+
+// ErrNoService is the error of a request to an address where nothing listens.
+var ErrNoService = errors.New("no service answers")
 
 // get requests a resource with the parameters that are not empty.
 func (c *Client) get(ctx context.Context, path string, parameters map[string]string, into any) error {
@@ -219,7 +249,7 @@ func (c *Client) call(ctx context.Context, method, path string, body, into any) 
 	request.Header.Set("Content-Type", "application/json")
 	response, err := c.http.Do(request)
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return fault.New(fault.Temporary, "no service answers at %s: %s", c.base, c.advice)
+		return fault.New(fault.Temporary, "%w at %s: %s", ErrNoService, c.base, c.advice)
 	}
 	if err != nil {
 		return certificate.ExplainError(err)
