@@ -60,7 +60,7 @@ func measureSoak(ctx context.Context, out io.Writer, length time.Duration) error
 func (s *soak) long(end time.Time) []campaign {
 	return []campaign{
 		benchmark("attacks", &s.attacks, "./hack/attack", "BenchmarkAttack", func() string { return "1x" }),
-		{"kinds", func(ctx context.Context) error { return s.attackByKind(ctx) }},
+		{"kinds", s.attackByKind},
 		benchmark("data", &s.data, "./hack/faults", "BenchmarkData", func() string { return "1x" }),
 		{"load", func(ctx context.Context) error { return s.load.measure(ctx, true) }},
 		// A fifth of what is left, and the time that the tests take without a mutant.
@@ -78,12 +78,12 @@ func (s *soak) long(end time.Time) []campaign {
 	}
 }
 
-// short returns campaigns that run at the same time: they wait most of it.
+// short returns campaigns that run at the same time: they wait most of it. It leaves out kinds, whose tests
+// are those of `make test`.
 func (s *soak) short() [][]campaign {
 	once := func() string { return "1x" }
 	return [][]campaign{
 		{benchmark("attacks", &s.attacks, "./hack/attack", "BenchmarkAttack", once, "-short")},
-		{{"kinds", func(ctx context.Context) error { return s.attackByKind(ctx, "-short") }}},
 		{benchmark("faults", &s.faults, "./hack/faults", "BenchmarkFaults", once, "-short")},
 		{benchmark("data", &s.data, "./hack/faults", "BenchmarkData", once, "-short")},
 		{benchmark("restarts", &s.restarts, "./hack/faults", "BenchmarkKills", once, "-short")},
@@ -141,8 +141,8 @@ func killUntil(ctx context.Context, end time.Time) (kills int, err error) {
 }
 
 // attackByKind runs the tests that are attacks, and counts their cases.
-func (s *soak) attackByKind(ctx context.Context, flags ...string) error {
-	output, err := exec.CommandContext(ctx, "go", append([]string{"run", "./hack/attack/kinds"}, flags...)...).CombinedOutput()
+func (s *soak) attackByKind(ctx context.Context) error {
+	output, err := exec.CommandContext(ctx, "go", "run", "./hack/attack/kinds").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, output)
 	}

@@ -114,8 +114,8 @@ func TestArguments_runEachTestOnce(t *testing.T) {
 	got := arguments([]kind{
 		{"a", 1, []tests{{"internal/y", []string{"TestB", "TestA"}}}},
 		{"b", 1, []tests{{"internal/x", []string{"TestA"}}, {"internal/y", []string{"TestC"}}}},
-	}, true)
-	want := "test -json -count=1 -timeout 20m -run ^(TestA|TestB|TestC)$ -short ./internal/x ./internal/y"
+	})
+	want := "test -json -count=1 -timeout 20m -run ^(TestA|TestB|TestC)$ ./internal/x ./internal/y"
 	if strings.Join(got, " ") != want {
 		t.Errorf("%q", got)
 	}

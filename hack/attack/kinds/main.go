@@ -1,7 +1,7 @@
 // Command kinds runs the tests that attack promoter, and prints one row for each kind of attack: how
 // many cases were tried, and whether all were repelled.
 //
-//	go run ./hack/attack/kinds [-short]
+//	go run ./hack/attack/kinds
 //
 // The table in table.go names the tests. docs/operate/attacks.md describes what each kind tries. It
 // fails if a case is not repelled, or if fewer cases ran than the table has.
@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -23,10 +22,8 @@ import (
 )
 
 func main() {
-	short := flag.Bool("short", false, "run the short form of the tests")
-	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, os.Stdout, *short)
+	err := run(ctx, os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "kinds:", err)
@@ -34,8 +31,8 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, out io.Writer, short bool) error {
-	command := exec.CommandContext(ctx, "go", arguments(kinds(), short)...)
+func run(ctx context.Context, out io.Writer) error {
+	command := exec.CommandContext(ctx, "go", arguments(kinds())...)
 	var failed bytes.Buffer
 	command.Stderr = &failed
 	output, err := command.Output()
@@ -51,7 +48,7 @@ func run(ctx context.Context, out io.Writer, short bool) error {
 }
 
 // arguments are those of one run of all tests: packages are tested at the same time.
-func arguments(all []kind, short bool) []string {
+func arguments(all []kind) []string {
 	var names, folders []string
 	for _, one := range all {
 		for _, t := range one.tests {
@@ -61,9 +58,6 @@ func arguments(all []kind, short bool) []string {
 	slices.Sort(names)
 	slices.Sort(folders)
 	words := []string{"test", "-json", "-count=1", "-timeout", "20m", "-run", "^(" + strings.Join(slices.Compact(names), "|") + ")$"}
-	if short {
-		words = append(words, "-short")
-	}
 	return append(words, slices.Compact(folders)...)
 }
 
