@@ -29,9 +29,13 @@ const (
 const anyNamespace = "*"
 
 // isObject reports whether the mapping is a Kubernetes object of the kind, in
-// any version of the group.
+// any version of the group. Patches and fragments may leave out the version.
 func isObject(m *yaml.Node, group, kind string) bool {
-	return node.Text(m, "kind") == kind && strings.HasPrefix(node.Text(m, "apiVersion"), group+"/")
+	if node.Text(m, "kind") != kind {
+		return false
+	}
+	version := node.Text(m, "apiVersion")
+	return version == "" || strings.HasPrefix(version, group+"/")
 }
 
 // findHelmRepository declares the URL of a HelmRepository for releases in other
@@ -147,7 +151,9 @@ func refuseBareTag(d *document, out *sink, tag *yaml.Node) {
 const shapeOCIRepository edit.Shape = "oci-repository"
 
 // findOCIRepository inspects spec.url and spec.ref. If ref has several fields,
-// Flux uses the digest first, then semver, then the tag.
+// Flux uses the digest first, then semver, then the tag. All of them change, so that none
+// contradicts the one that applies.
+// https://fluxcd.io/flux/components/source/ocirepositories/#reference
 func findOCIRepository(d *document, out *sink, m *yaml.Node) {
 	if !isObject(m, fluxSourceGroup, kindOCIRepository) {
 		return
@@ -158,11 +164,11 @@ func findOCIRepository(d *document, out *sink, m *yaml.Node) {
 		return
 	}
 	ref := node.At(m, "spec", "ref")
+	tag, digest := node.Get(ref, "tag"), node.Get(ref, "digest")
 	if semver := node.Get(ref, "semver"); node.IsText(semver) {
-		addChart(d, out, shapeOCIRepository, semver, followed)
+		findSemver(d, out, ref, semver, followed)
 		return
 	}
-	tag, digest := node.Get(ref, "tag"), node.Get(ref, "digest")
 	if !node.IsText(tag) && !node.IsText(digest) {
 		return
 	}
@@ -170,6 +176,22 @@ func findOCIRepository(d *document, out *sink, m *yaml.Node) {
 		Mapping: ref, TagKey: "tag", DigestKey: "digest",
 	}}
 	addGroup(d, out, ref, s, tag, digest, "tag", "digest")
+}
+
+// findSemver inspects a ref with semver. A range selects a version by itself, whatever the tag
+// says; a digest selects one whatever semver says.
+func findSemver(d *document, out *sink, ref, semver *yaml.Node, followed site.Followed) {
+	tag, digest := node.Get(ref, "tag"), node.Get(ref, "digest")
+	out.claim(semver, tag, digest)
+	if node.IsText(digest) {
+		out.refuse(d.scalar(semver), followed.Component, "Flux ignores semver beside the digest; remove one of them")
+		return
+	}
+	refusals := len(out.found.Refusals)
+	addChart(d, out, shapeOCIRepository, semver, followed)
+	if node.IsText(tag) && len(out.found.Refusals) == refusals {
+		addGroup(d, out, ref, site.Site{Shape: shapeOCIRepository, Followed: followed}, tag, nil, "tag", "semver")
+	}
 }
 
 // sourceKey identifies a cluster object that objects in other files refer to,

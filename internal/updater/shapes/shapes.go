@@ -120,8 +120,8 @@ func knownShapes() []shape {
 	return []shape{
 		{name: shapeKustomize, keys: []string{"images"}, mapping: findKustomizeImages},
 		{name: shapeRemote, keys: []string{"images"}, mapping: findRemotes},
-		{name: shapeHelmRelease, keys: []string{"apiVersion"}, mapping: findHelmRelease},
-		{name: shapeOCIRepository, keys: []string{"apiVersion"}, mapping: findOCIRepository},
+		{name: shapeHelmRelease, keys: []string{"kind"}, mapping: findHelmRelease},
+		{name: shapeOCIRepository, keys: []string{"kind"}, mapping: findOCIRepository},
 		{name: shapeHelmRepository, keys: []string{"apiVersion"}, mapping: findHelmRepository, literals: []string{kindHelmRepository}},
 		{name: shapeArgoSource, keys: []string{"targetRevision"}, mapping: findArgoSource},
 		{name: shapeArgoParameters, keys: []string{"parameters"}, mapping: findArgoParameters},
