@@ -1,6 +1,7 @@
 package shapes
 
 import (
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
@@ -129,7 +130,7 @@ func groupNames(d *document, m *yaml.Node, keys []string) []string {
 }
 
 // withRegistry returns the name prefixed with each registry that the chart may
-// use, or the name alone if there is none.
+// use, and the name alone if the group has none of its own.
 func withRegistry(d *document, m *yaml.Node, name string) []string {
 	var names []string
 	for _, registry := range globalRegistries(d) {
@@ -138,7 +139,38 @@ func withRegistry(d *document, m *yaml.Node, name string) []string {
 	if registry := node.FirstText(m, "registry", "imageRegistry", "image_registry", "hub"); registry != "" {
 		return append(names, joinName(registry, name))
 	}
+	for _, registry := range parentRegistries(d) {
+		names = append(names, joinName(registry, name))
+	}
 	return append(names, name)
+}
+
+// registryPaths are the keys with which values set a registry for the groups below them.
+var registryPaths = [][]string{
+	{"registry"},
+	{"imageRegistry"},
+	{"image_registry"},
+	{"dockerRegistry"},
+	{"containerRegistry"},
+	{"image", "registry"},
+	{"images", "registry"},
+	{"registry", "url"},
+	{"registry", "host"},
+	{"registry", "name"},
+}
+
+// parentRegistries returns the registries of the mappings around the current node, the nearest
+// first.
+func parentRegistries(d *document) []string {
+	var found []string
+	for _, parent := range slices.Backward(d.parents) {
+		for _, path := range registryPaths {
+			if registry := node.Text(parent, path...); registry != "" {
+				found = append(found, registry)
+			}
+		}
+	}
+	return found
 }
 
 // globalRegistries returns the registries that the values around the current

@@ -102,6 +102,9 @@ type shape struct {
 	// keys are the keys of which a mapping must have at least one to match the
 	// shape.
 	keys []string
+	// version reports that a mapping matches that has a key with a prefix before a word for
+	// a version, as in webTag.
+	version bool
 	// mapping inspects a matching mapping before its values are visited.
 	mapping func(d *document, out *sink, m *yaml.Node)
 	// scalar inspects a scalar value that no shape has claimed. It reports
@@ -130,6 +133,7 @@ func knownShapes() []shape {
 		{name: shapeOpenShift, keys: []string{"parameters"}, mapping: findOpenShiftTemplate},
 		{name: shapeChartDependency, keys: []string{"version"}, mapping: findChartDependencies},
 		{name: shapeHelmValues, keys: helmValuesKeys, mapping: findHelmValues},
+		{name: shapeHelmValues, version: true, mapping: findPrefixed},
 		{name: shapeHelmSet, scalar: findHelmSet},
 		{name: shapeReference, scalar: findReference},
 		{name: shapeNested, scalar: findNested},
@@ -140,6 +144,8 @@ func knownShapes() []shape {
 type shapeSet struct {
 	all   []shape
 	byKey map[string]uint64 // the shapes that inspect a mapping with the key, one bit each
+	// version are the shapes that inspect a mapping with a key that ends in a word for a version.
+	version uint64
 }
 
 func newShapeSet(all []shape) *shapeSet {
@@ -147,6 +153,9 @@ func newShapeSet(all []shape) *shapeSet {
 	for i, shape := range all {
 		for _, key := range shape.keys {
 			set.byKey[key] |= 1 << i
+		}
+		if shape.version {
+			set.version |= 1 << i
 		}
 	}
 	return set
@@ -157,6 +166,9 @@ func newShapeSet(all []shape) *shapeSet {
 func (x *shapeSet) of(m *yaml.Node) (bits uint64) {
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		bits |= x.byKey[m.Content[i].Value]
+		if bits&x.version == 0 && endsInVersion(m.Content[i].Value) {
+			bits |= x.version
+		}
 		if !node.IsMerge(m.Content[i]) {
 			continue
 		}
