@@ -69,9 +69,9 @@ func (r *rewriter) planAll(wanted func(string) (image.Version, bool)) []site.Pla
 	return all
 }
 
-// join sorts the changes and merges equal ones from sites that share a scalar.
-// If two components require different text in the same location, both are
-// refused, and nothing is changed.
+// join sorts the changes and merges those of sites that share a scalar: equal ones, and those of
+// different parts of it. If two components require different text in the same location, both
+// are refused, and nothing is changed.
 func (r *rewriter) join(plans []site.Planned) []site.Planned {
 	slices.SortStableFunc(plans, func(a, b site.Planned) int { return cmp.Compare(a.Bytes.Span.Start, b.Bytes.Span.Start) })
 	var joined []site.Planned
@@ -80,7 +80,9 @@ func (r *rewriter) join(plans []site.Planned) []site.Planned {
 		switch {
 		case last < 0 || joined[last].Bytes.Span != p.Bytes.Span:
 			joined = append(joined, p)
-		case joined[last].Bytes.Text != p.Bytes.Text:
+		case joined[last].Bytes.Text == p.Bytes.Text:
+		case joined[last].Merge(p):
+		default:
 			err := fmt.Errorf("%s and %s share this value and want different ones",
 				joined[last].Site.Followed.Component, p.Site.Followed.Component)
 			r.refuse(p.Site, err)
@@ -106,13 +108,15 @@ func (r *rewriter) apply(plans []site.Planned) {
 	}
 	r.result.Content = content
 	for _, p := range plans {
-		r.result.Changes = append(r.result.Changes, edit.Change{
-			Component: p.Site.Followed.Component,
-			Shape:     p.Site.Shape,
-			Position:  stream.Position(r.file, p.Bytes.Span.Start),
-			From:      string(stream.Data[p.Bytes.Span.Start:p.Bytes.Span.End]),
-			To:        p.Bytes.Text,
-		})
+		for _, s := range append([]*site.Site{p.Site}, p.Merged...) {
+			r.result.Changes = append(r.result.Changes, edit.Change{
+				Component: s.Followed.Component,
+				Shape:     s.Shape,
+				Position:  stream.Position(r.file, p.Bytes.Span.Start),
+				From:      string(stream.Data[p.Bytes.Span.Start:p.Bytes.Span.End]),
+				To:        p.Bytes.Text,
+			})
+		}
 	}
 	for _, alias := range span.Aliases(changes) {
 		name := lex.Shorten(alias.Node.Value)

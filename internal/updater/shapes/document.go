@@ -49,6 +49,9 @@ func (d *document) visitMapping(m *yaml.Node, out *sink) {
 	}
 	d.parents = append(d.parents, m)
 	for i := 0; i+1 < len(m.Content); i += 2 {
+		if m.Content[i].Kind == yaml.MappingNode {
+			findAction(d, out, m.Content[i])
+		}
 		d.keys = append(d.keys, m.Content[i].Value)
 		d.walk(m.Content[i+1], out)
 		d.keys = d.keys[:len(d.keys)-1]
@@ -166,6 +169,12 @@ func (x *sink) add(s site.Site, key string) {
 		return
 	}
 	x.found.Sites = append(x.found.Sites, s)
+}
+
+// addPart records a site that is a part of a scalar, which may have others.
+func (x *sink) addPart(s site.Site, key string) {
+	delete(x.claimed, s.First().Scalar.Node)
+	x.add(s, key)
 }
 
 // buildTag matches a tag that a build replaces, such as IMAGE_TAG. Released tags in

@@ -135,6 +135,7 @@ func knownShapes() []shape {
 		{name: shapeHelmValues, keys: helmValuesKeys, mapping: findHelmValues},
 		{name: shapeHelmValues, version: true, mapping: findPrefixed},
 		{name: shapeHelmSet, scalar: findHelmSet},
+		{name: shapeTemplateDefault, scalar: findTemplateDefault},
 		{name: shapeReference, scalar: findReference},
 		{name: shapeNested, scalar: findNested},
 	}

@@ -90,18 +90,24 @@ func findInLine(d *document, out *sink, registries []string, number, start int, 
 			return
 		}
 	}
+	line = findDefaultsInLine(d, out, number, start, line)
 	mentioned := followedOnLine(d, line)
 	if len(mentioned) == 0 {
 		mentioned = joined(d, registries, line)
 	}
 	for _, m := range mentioned {
-		out.refuseLine(number, m.component, "a line of a template that mentions "+m.name+
-			" and is not a whole reference to it; change it by hand, or keep the version in the values")
+		out.refuseLine(number, m.component, m.inTemplate())
 	}
 }
 
 // mention is the name of a followed repository in a text.
 type mention struct{ name, component string }
+
+// inTemplate is why a line of a template with the name is refused.
+func (m mention) inTemplate() string {
+	return "a line of a template that mentions " + m.name +
+		" and is not a whole reference to it; change it by hand, or keep the version in the values"
+}
 
 // followedOnLine returns the components that a line mentions, each once.
 func followedOnLine(d *document, line string) []mention {

@@ -21,6 +21,24 @@ type Planned struct {
 	Change span.Change
 	Bytes  span.Replacement
 	Site   *Site
+	Merged []*Site // of other components, whose changes of the same scalar are in this one
+}
+
+// Merge adds the change of another part of the same scalar. It returns false if it is not one.
+func (p *Planned) Merge(other Planned) bool {
+	merged, ok := span.Merge(p.Change, other.Change)
+	if !ok {
+		return false
+	}
+	bytes, err := merged.Replacement()
+	if err != nil {
+		return false
+	}
+	if p.Site.Followed.Component != other.Site.Followed.Component {
+		p.Merged = append(p.Merged, other.Site)
+	}
+	p.Change, p.Bytes = merged, bytes
+	return true
 }
 
 // Plan returns the changes of a site, either all of them or none.
@@ -38,7 +56,7 @@ func Plan(s *Site, version image.Version, signed bool) ([]Planned, error) {
 		if err != nil {
 			return nil, err
 		}
-		plans = append(plans, Planned{c, bytes, s})
+		plans = append(plans, Planned{Change: c, Bytes: bytes, Site: s})
 	}
 	return plans, nil
 }
@@ -303,9 +321,8 @@ func (s *Site) addKey(key, value string) []span.Change {
 
 // set returns the change of a part to another text, or nil if they are equal.
 func (p *Part) set(text string) []span.Change {
-	value := p.Before + text + p.After
-	if value == p.Scalar.Value() {
+	if p.Before+text+p.After == p.Scalar.Value() {
 		return nil
 	}
-	return []span.Change{span.Set(p.Scalar, value)}
+	return []span.Change{span.SetPart(p.Scalar, p.Before, text, p.After)}
 }

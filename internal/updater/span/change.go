@@ -18,6 +18,8 @@ type Change struct {
 	action  action
 	key     string
 	mapping *yaml.Node // that contains the key
+	part    Span       // with set: the part of the old value that changes, if it is not all
+	text    string     // what replaces the part
 }
 
 type action int
@@ -31,6 +33,28 @@ const (
 
 // Set sets a scalar to a value. Its style is kept as far as possible.
 func Set(s Scalar, value string) Change { return Change{Scalar: s, Value: value} }
+
+// SetPart sets the part of a scalar between two texts that surround it.
+func SetPart(s Scalar, before, text, after string) Change {
+	return Change{
+		Scalar: s, Value: before + text + after,
+		part: Span{len(before), len(s.Value()) - len(after)}, text: text,
+	}
+}
+
+// Merge returns the change of a scalar that makes two changes of different parts of it. It returns
+// false if they are not of different parts.
+func Merge(a, b Change) (Change, bool) {
+	if a.part.Start > b.part.Start {
+		a, b = b, a
+	}
+	if a.action != set || b.action != set || a.Scalar != b.Scalar || a.part.End == 0 || a.part.End > b.part.Start {
+		return Change{}, false
+	}
+	old := a.Scalar.Value()
+	text := a.text + old[a.part.End:b.part.Start] + b.text
+	return SetPart(a.Scalar, old[:a.part.Start], text, old[b.part.End:]), true
+}
 
 // AddKey adds a key to a mapping, after one of its scalars.
 func AddKey(mapping *yaml.Node, after Scalar, key, value string) Change {
