@@ -1,6 +1,7 @@
 package shapes
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -11,34 +12,67 @@ import (
 	"promoter/internal/updater/site"
 )
 
-// shapeChartDependency is the version of a chart that another chart, or a
-// kustomization, pulls from a registry.
+// shapeChartDependency is the version of a chart that another chart, a
+// kustomization, or a deployment tool pulls from a registry.
 const shapeChartDependency edit.Shape = "chart-dependency"
 
 // chartLock is the file in which Helm records the versions resolved from the
 // ranges in Chart.yaml, with a digest over both. It is in lower case.
 const chartLock = "chart.lock"
 
+// Keys of the version of a chart, of its name, and of the repository that it is in.
+var (
+	chartVersionKeys    = []string{"version", "chartVersion"}
+	chartNameKeys       = []string{"chart", "chartName", "chartname"}
+	chartRepositoryKeys = []string{"repository", "repo", "repoURL", "repositoryURL", "url"}
+)
+
 // findChartDependencies inspects a mapping that sets the version of a chart in
 // a registry: a dependency in Chart.yaml, an entry of kustomize's helmCharts,
-// or a k3s HelmChart. The registry URL is either next to the chart's name or
-// ends in it. The alias of a dependency only affects how values refer to it.
+// a release of Helmfile, a chart of k0s, vendir, or Zarf, or an object of k3s, Sveltos, or Cluster API.
+// The registry URL is next to the chart's name, ends in it, or has an alias with which the name
+// begins. The alias of a dependency only affects how values refer to it.
 func findChartDependencies(d *document, out *sink, m *yaml.Node) {
-	chart := node.Text(m, "chart")
-	repository, found := ociRepository(chart, "")
-	if !found {
-		name := node.FirstText(m, "name", "chart")
-		repository, found = ociRepository(node.FirstText(m, "repository", "repo"), name)
-		found = found && name != ""
-	}
-	if !found {
+	version, _ := firstOf(m, chartVersionKeys)
+	if version == nil {
 		return
 	}
-	followed, found := d.follow(repository)
-	if !found {
-		return
+	for _, name := range chartNames(d, out, m) {
+		if followed, found := d.follow(name); found {
+			addChartDependency(d, out, version, followed)
+			return
+		}
 	}
-	version := node.Get(m, "version")
+}
+
+// chartNames returns the repositories in which the chart of a mapping may be.
+func chartNames(d *document, out *sink, m *yaml.Node) []string {
+	chart := node.FirstText(m, chartNameKeys...)
+	if name, found := ociRepository(chart, ""); found {
+		return []string{name}
+	}
+	if alias, name, found := strings.Cut(chart, "/"); found {
+		if url, found := aliasURL(d, out, alias); found {
+			repository, _ := ociRepository(url, name)
+			return []string{repository}
+		}
+	}
+	repository, found := ociRepository(cmp.Or(node.FirstText(m, chartRepositoryKeys...), node.Text(m, "repository", "url")), "")
+	if !found {
+		return nil
+	}
+	var names []string
+	if chart = strings.TrimPrefix(cmp.Or(chart, node.Text(m, "name")), node.Text(m, "repositoryName")+"/"); chart != "" {
+		names = append(names, chartName(repository, chart))
+	}
+	if node.Text(m, "url") != "" { // Zarf's ends in the chart
+		names = append(names, repository)
+	}
+	return names
+}
+
+// addChartDependency adds the version of a chart.
+func addChartDependency(d *document, out *sink, version *yaml.Node, followed site.Followed) {
 	if !strings.EqualFold(path.Base(d.file), chartLock) || !node.IsText(version) {
 		addChart(d, out, shapeChartDependency, version, followed)
 		return

@@ -62,8 +62,8 @@ func findNested(d *document, out *sink, n *yaml.Node) bool {
 }
 
 // manifestKeys are keys whose text is YAML or JSON by definition: values and
-// patches of Argo CD, Flux, kustomize and k3s.
-var manifestKeys = []string{"values", "valuesContent", "patch", "templatePatch"}
+// patches of Argo CD, Flux, kustomize, k3s and Cluster API.
+var manifestKeys = []string{"values", "valuesContent", "valuesTemplate", "patch", "templatePatch"}
 
 // refuseBlock refuses text that must be YAML, mentions a followed repository,
 // and cannot be edited.

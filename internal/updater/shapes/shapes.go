@@ -91,7 +91,7 @@ var escapes = regexp.MustCompile(`\\[xuU]`)
 func MayFindComponent(content []byte, component string, repository image.Repository) bool {
 	contains := func(text string) bool { return bytes.Contains(content, []byte(text)) }
 	return contains(path.Base(repository.Path())) || lex.MayHaveMarkers(content) && contains(component) ||
-		contains(kindHelmRepository) || escapes.Match(content)
+		contains(kindHelmRepository) || contains(aliasLiteral) || escapes.Match(content)
 }
 
 // shape is one form in which files contain references. Each shape has either a
@@ -131,7 +131,8 @@ func knownShapes() []shape {
 		{name: shapeArgoParameters, keys: []string{"valuesObject"}, mapping: findArgoValuesObject},
 		{name: shapeHelmfile, keys: helmfileKeys, mapping: findHelmfileSet},
 		{name: shapeOpenShift, keys: []string{"parameters"}, mapping: findOpenShiftTemplate},
-		{name: shapeChartDependency, keys: []string{"version"}, mapping: findChartDependencies},
+		{name: shapeChartRepositories, keys: []string{"repositories"}, mapping: findChartRepositories, literals: []string{aliasLiteral}},
+		{name: shapeChartDependency, keys: chartVersionKeys, mapping: findChartDependencies},
 		{name: shapeHelmValues, keys: helmValuesKeys, mapping: findHelmValues},
 		{name: shapeHelmValues, version: true, mapping: findPrefixed},
 		{name: shapeHelmSet, scalar: findHelmSet},
