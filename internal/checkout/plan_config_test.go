@@ -150,8 +150,9 @@ spec:
     targetRevision: 1.0.0
 `,
 	})
-	w.push("charts/shop:1.0.0", "old")
-	w.push("charts/shop:1.1.0", "new")
+	w.registry.PushChart(t, "charts/shop:1.0.0", "old")
+	w.registry.PushChart(t, "charts/shop:1.1.0", "new")
+	w.push("charts/shop:1.2.0", "an image")
 	w.apply(w.options())
 	if got := w.read("app.yaml"); !strings.Contains(got, "targetRevision: 1.1.0\n") {
 		t.Errorf("the chart's version stays:\n%s", got)

@@ -118,20 +118,21 @@ func TestPlan_factsAreAskedAndAnswered(t *testing.T) {
 		"prod/shop absent: shop has no files in prod")
 }
 
-// A changed image costs two requests, and no more where a child follows: the list of its
-// tags, and the digest of the tag that would be written.
-func TestPlan_twoRequestsForAChangedImage(t *testing.T) {
+// A changed image costs three requests, and no more where a child follows: the list of its
+// tags, the digest of the tag that would be written, and the manifest, which shows that it is no
+// chart. The files show that of a tag that they have.
+func TestPlan_threeRequestsForAChangedImage(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		dev, staging string
 		want         []string
 	}{
 		"unchanged":                   {"1.5.0", "1.5.0", []string{"GET tags/list", "HEAD manifests/1.5.0"}},
-		"changed":                     {"1.4.0", "1.4.0", []string{"GET tags/list", "HEAD manifests/1.5.0"}},
-		"changed, with a digest":      {"1.4.0@$D", "1.4.0@$D", []string{"GET tags/list", "HEAD manifests/1.5.0"}},
+		"changed":                     {"1.4.0", "1.4.0", []string{"GET manifests/", "GET tags/list", "HEAD manifests/1.5.0"}},
+		"changed, with a digest":      {"1.4.0@$D", "1.4.0@$D", []string{"GET manifests/", "GET tags/list", "HEAD manifests/1.5.0"}},
 		"a child is behind":           {"1.5.0", "1.4.0", []string{"GET tags/list", "HEAD manifests/1.5.0"}},
-		"a less precise tag":          {"1.5", "1.5", []string{"GET tags/list", "HEAD manifests/1.5", "HEAD manifests/1.5.0"}},
-		"a tag that is not a version": {"stable", "stable", []string{"GET tags/list", "HEAD manifests/1.5.0", "HEAD manifests/stable"}},
+		"a less precise tag":          {"1.5", "1.5", []string{"GET manifests/", "GET tags/list", "HEAD manifests/1.5", "HEAD manifests/1.5.0"}},
+		"a tag that is not a version": {"stable", "stable", []string{"GET manifests/", "GET tags/list", "HEAD manifests/1.5.0", "HEAD manifests/stable"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -149,6 +150,7 @@ func TestPlan_twoRequestsForAChangedImage(t *testing.T) {
 			var got []string
 			for _, request := range w.registry.Requests() {
 				if request != "GET /v2/" { // one for each host
+					request, _, _ = strings.Cut(request, "sha256:")
 					got = append(got, strings.Replace(request, "/v2/acme/web/", "", 1))
 				}
 			}

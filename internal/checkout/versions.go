@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"promoter/internal/config"
-	"promoter/internal/config/trust"
+	"promoter/internal/edit"
 	"promoter/internal/fault"
 	"promoter/internal/image"
 	"promoter/internal/parallel"
@@ -70,7 +70,7 @@ func (c *Checkout) askRegistries(ctx context.Context, observation *promotion.Obs
 	observation.Available = make(map[string]promotion.Available, len(components))
 	var mutex sync.Mutex
 	err := parallel.ForEach(maxRequests, components, func(component promotion.Followed) error {
-		selection, err := c.selected(ctx, component, observation.Verify[component.Name], options)
+		selection, err := c.selected(ctx, component, observation, options)
 		mutex.Lock()
 		defer mutex.Unlock()
 		if err != nil {
@@ -97,21 +97,33 @@ func (c *Checkout) askRegistries(ctx context.Context, observation *promotion.Obs
 
 // selected returns what the registry has of a component, and what is selected.
 func (c *Checkout) selected(
-	ctx context.Context, component promotion.Followed, verify []trust.Requirement, options Options,
+	ctx context.Context, component promotion.Followed, observation *promotion.Observation, options Options,
 ) (registry.Selection, error) {
-	signed, err := signature.New(verify)
+	signed, err := signature.New(observation.Verify[component.Name])
 	if err != nil {
 		return registry.Selection{}, err
 	}
 	return options.Versions.Select(ctx, registry.Request{
 		Repository: component.Repository,
 		Policy:     c.config.Policy(component.Component.Name),
+		Artifact:   component.Component.Artifact,
 		Platforms:  component.Component.Select.Platforms,
 		MinAge:     component.Component.Select.MinAge,
 		DigestOnly: !c.writesRevision(component.Component),
+		Present:    func(tag string) bool { return present(observation.Targets, component.Name, tag) },
 		Newer:      options.explains(),
 		Signed:     signed,
 	})
+}
+
+// present reports whether files have a tag of a component.
+func present(targets map[promotion.Target]promotion.Current, component, tag string) bool {
+	for _, current := range targets {
+		if slices.ContainsFunc(current.References, func(r edit.Reference) bool { return r.Component == component && r.Tag == tag }) {
+			return true
+		}
+	}
+	return false
 }
 
 // askFacts adds the answers to lookups to the observation.

@@ -172,6 +172,29 @@ func (c *Config) Owner(e *Environment, file string, r image.Repository) (applica
 	return application, match, ok
 }
 
+// Owner is an application that a reference may belong to, and its component.
+type Owner struct {
+	Application string
+	Match       Match
+}
+
+// Owners returns all that Owner chooses the first of: components of one repository.
+func (c *Config) Owners(e *Environment, file string, r image.Repository) (owners []Owner) {
+	application, ok := e.Match(file)
+	if !ok {
+		return nil
+	}
+	for _, i := range c.index.candidates(r) {
+		if e.ByComponent {
+			application = c.applicationOf(i, r)
+		}
+		if c.follows(i, e.Name, application, r) {
+			owners = append(owners, Owner{application, c.match(i, r)})
+		}
+	}
+	return owners
+}
+
 // OwnerByComponent is Owner for any file of an environment by component.
 func (c *Config) OwnerByComponent(e *Environment, r image.Repository) (application string, match Match, ok bool) {
 	for _, i := range c.index.candidates(r) {

@@ -237,6 +237,12 @@ func sameImage(a, b Component) bool {
 	return a.Pattern.String() != "" && a.Pattern.Equal(b.Pattern)
 }
 
+// sameKind reports whether both components may follow the same version of a repository: an image
+// is no chart. Patterns name what they match by its repository, so they are of one kind.
+func sameKind(a, b Component) bool {
+	return !a.Pattern.IsExact() || a.Artifact == b.Artifact || a.Artifact == image.ArtifactOther || b.Artifact == image.ArtifactOther
+}
+
 // checkSameImage refuses two components that both determine the version of an image in
 // the same place.
 func checkSameImage(in *input, c *Config) {
@@ -247,7 +253,7 @@ func checkSameImage(in *input, c *Config) {
 				if !in.compare(b.Position, 1+a.Only.size()*b.Only.size()) {
 					return
 				}
-				if sameImage(a, b) && a.Only.overlaps(b.Only) {
+				if sameImage(a, b) && sameKind(a, b) && a.Only.overlaps(b.Only) {
 					in.report.Errorf(b.Position, "remove one, or give them an only that does not overlap",
 						"%s and %s both match %s in the same place", a.Name, b.Name, b.Pattern)
 				}
@@ -314,18 +320,34 @@ type Match struct {
 
 // Follow returns the component that a repository belongs to in an application of an
 // environment. An exact name takes precedence over a pattern.
+// Several components may follow one repository, see FollowAs: it returns the first.
 func (c *Config) Follow(environment, application string, r image.Repository) (Match, bool) {
 	for _, i := range c.index.candidates(r) {
-		if !c.follows(i, environment, application, r) {
-			continue
+		if c.follows(i, environment, application, r) {
+			return c.match(i, r), true
 		}
-		match := Match{Component: c.Components[i].Name, Name: c.Components[i].Name}
-		if !c.Components[i].Pattern.IsExact() {
-			match.Name = c.nameOfMatched(r)
-		}
-		return match, true
 	}
 	return Match{}, false
+}
+
+// FollowAs is Follow for a reference that belongs to a component, as snapshots name it: an image
+// and a chart may be in one repository. Where no such component follows it, it is Follow.
+func (c *Config) FollowAs(environment, application string, r image.Repository, name string) (Match, bool) {
+	for _, i := range c.index.candidates(r) {
+		if match := c.match(i, r); match.Name == name && c.follows(i, environment, application, r) {
+			return match, true
+		}
+	}
+	return c.Follow(environment, application, r)
+}
+
+// match returns the match of a component with a repository.
+func (c *Config) match(i int, r image.Repository) Match {
+	match := Match{Component: c.Components[i].Name, Name: c.Components[i].Name}
+	if !c.Components[i].Pattern.IsExact() {
+		match.Name = c.nameOfMatched(r)
+	}
+	return match
 }
 
 // candidates returns the components that match a repository somewhere: first those that

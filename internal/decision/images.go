@@ -188,7 +188,7 @@ func usageInScope(ctx context.Context, r repository) (*usage, error) {
 func (u *usage) add(c *config.Config, target promotion.Target, references []edit.Reference) {
 	for _, reference := range references {
 		u.repositories[reference.Repository] = true
-		if match, ok := c.Follow(target.Environment, target.Application, reference.Repository); ok {
+		if match, ok := c.FollowAs(target.Environment, target.Application, reference.Repository, reference.Component); ok {
 			u.components[match.Component] = true
 		}
 	}

@@ -335,7 +335,8 @@ func (b binding) names(r health.Report, component string) bool {
 
 func (b binding) is(component string, artifact image.Artifact) bool {
 	c := b.t.o.Promotion.Config
-	match, _ := c.Follow(b.t.target.Environment, b.t.target.Application, b.landing.Snapshot[component].Repository)
+	target := b.t.target
+	match, _ := c.FollowAs(target.Environment, target.Application, b.landing.Snapshot[component].Repository, component)
 	known, found := c.Component(match.Component)
 	return found && known.Artifact == artifact
 }

@@ -284,7 +284,7 @@ func compareClaim(c *config.Config, of claim, before *promotion.Current, after p
 		pinned := of.Snapshot[component]
 		is := referencesTo(after, component)
 		if len(is) == 0 {
-			match, _ := c.Follow(of.Environment, of.Application, pinned.Repository)
+			match, _ := c.FollowAs(of.Environment, of.Application, pinned.Repository, component)
 			if match.Name == component && !refersTo(after, component) {
 				v.Missing = append(v.Missing, component)
 			}
@@ -363,7 +363,7 @@ func sameAs(a edit.Reference) func(edit.Reference) bool {
 // which digests a moving tag had.
 func isAt(c *config.Config, target promotion.Target, r edit.Reference, pinned promotion.Pinned) bool {
 	moving := false
-	if match, followed := c.Follow(target.Environment, target.Application, r.Repository); followed {
+	if match, followed := c.FollowAs(target.Environment, target.Application, r.Repository, r.Component); followed {
 		_, moving = c.Policy(match.Component).Moving()
 	}
 	sameTag := r.Tag == pinned.Version.Tag || r.Digest != "" && (r.Tag == "" || pinned.Version.Tag == "")

@@ -31,7 +31,7 @@ func FollowedIn(c *config.Config, targets iter.Seq2[Target, Current], selected f
 			if _, known := seen[r.Component]; known {
 				continue
 			}
-			if match, ok := c.Follow(target.Environment, target.Application, r.Repository); ok {
+			if match, ok := c.FollowAs(target.Environment, target.Application, r.Repository, r.Component); ok {
 				component, _ := c.Component(match.Component)
 				seen[r.Component] = Followed{r.Component, r.Repository, component}
 			}

@@ -32,6 +32,8 @@ type metadata struct {
 	Size     int64     `json:"size,omitempty"`     // of the layers of one image, as they are transferred
 	// Children are the images of an index.
 	Children []child `json:"children,omitempty"`
+	// Kind is what it is, as its media types say. Empty: they do not, or it was not read.
+	Kind image.Artifact `json:"kind,omitempty"`
 	// Opaque is why the manifest says nothing, for example its format.
 	Opaque string `json:"opaque,omitempty"`
 }
@@ -142,11 +144,12 @@ func (a *access) readManifest(ctx context.Context, connection *connection, manif
 	}
 	found := fromAnnotations(parsed.Annotations)
 	found.Size = layersSize(parsed.Layers)
+	found.Kind = kindOf(parsed.Config.MediaType)
 	var reader func([]byte) metadata
-	switch parsed.Config.MediaType {
-	case types.OCIConfigJSON, types.DockerConfigJSON, oldConfig, "":
+	switch found.Kind {
+	case image.ArtifactImage, "":
 		reader = readConfig
-	case helmConfig:
+	case image.ArtifactChart:
 		reader = readChart
 	}
 	if reader == nil || parsed.Config.Size > maxConfig {
@@ -157,6 +160,44 @@ func (a *access) readManifest(ctx context.Context, connection *connection, manif
 		return metadata{}, err
 	}
 	return found.fillFrom(reader(config)), nil
+}
+
+// kindOf returns what a manifest with a config of a media type is. Empty: any kind of artifact
+// has such a config.
+func kindOf(config types.MediaType) image.Artifact {
+	switch config {
+	case types.OCIConfigJSON, types.DockerConfigJSON:
+		return image.ArtifactImage
+	case helmConfig:
+		return image.ArtifactChart
+	case oldConfig, "":
+		return ""
+	default:
+		return image.ArtifactOther
+	}
+}
+
+// kind returns only the kind of a digest, without its config. Of an index, all are images.
+func (a *access) kind(ctx context.Context, digest string) (metadata, error) {
+	if known, ok := a.cache.metadata(digest); ok {
+		return known, nil
+	}
+	connection, err := a.session.open(ctx)
+	if err != nil {
+		return metadata{}, err
+	}
+	got, err := connection.puller.Get(ctx, a.session.repository.Digest(digest))
+	if err != nil {
+		return metadata{}, err
+	}
+	if mediaType(got.Manifest).IsIndex() {
+		return metadata{Kind: image.ArtifactImage}, nil
+	}
+	parsed, err := v1.ParseManifest(bytes.NewReader(got.Manifest))
+	if err != nil {
+		return metadata{}, nil //nolint:nilerr // such a manifest does not tell what it is
+	}
+	return metadata{Kind: kindOf(parsed.Config.MediaType)}, nil
 }
 
 // layersSize returns the sum of the sizes of layers; 0 if one of them cannot be right.
@@ -200,6 +241,7 @@ func readIndex(manifest []byte) metadata {
 		return metadata{Opaque: "the index is not valid"}
 	}
 	found := fromAnnotations(index.Annotations)
+	found.Kind = image.ArtifactImage
 	unnamed := "" // the first image without a platform, which the index need not name
 	for _, d := range index.Manifests {
 		platform := platformText(d.Platform)
@@ -324,7 +366,7 @@ func clean(s string) string {
 
 // valid checks metadata from the cache folder.
 func (m metadata) valid() bool {
-	texts := []string{m.Revision, m.Source, m.Version, m.URL, m.Platform, m.Opaque}
+	texts := []string{m.Revision, m.Source, m.Version, m.URL, m.Platform, m.Opaque, string(m.Kind)}
 	for _, c := range m.Children {
 		texts = append(texts, c.Platform)
 		if !image.ValidDigest(c.Digest) || len(c.Platform) > maxPlatform {

@@ -18,6 +18,8 @@ import (
 type Request struct {
 	Repository image.Repository
 	Policy     *image.Policy
+	// Artifact is what the component follows: a version of another kind is none of it. Empty: anything.
+	Artifact image.Artifact
 	// Platforms are what a version must run on, os/arch[/variant]. The first selects
 	// the date of an index. Empty: any.
 	Platforms []string
@@ -33,6 +35,8 @@ type Request struct {
 	// Platforms need them, or the tag is a moving one: two requests less, and more for an
 	// index.
 	DigestOnly bool
+	// Present reports whether files have a tag, so that its kind needs no request with DigestOnly. Nil: none does.
+	Present func(tag string) bool
 	// Newer asks for newer versions that the policy does not select.
 	Newer bool
 	// AsOf is the time of the last event that made responses of registries outdated.
@@ -100,6 +104,8 @@ type Ineligible struct {
 	Digest string // empty: the tag has none
 	Reason string
 	Until  time.Time // when it becomes eligible; zero: not known
+	// OtherKind is set if it is no version of the component: a chart among images, or the reverse.
+	OtherKind bool
 	// WronglySigned stops the selection: nothing older is selected, until users know why.
 	WronglySigned bool
 }
@@ -109,6 +115,10 @@ const maxNotSelected = 3
 
 // maxEvaluated is how many versions are evaluated to find an eligible one.
 const maxEvaluated = 20
+
+// maxOtherKind is how many versions of another kind are evaluated, such as the charts among
+// images: each costs two requests, once.
+const maxOtherKind = 200
 
 // noImage is a tag that is listed, or announced, before its image exists, or that
 // outlived it.
@@ -177,6 +187,7 @@ func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
 // firstEligible selects the first candidate that is eligible.
 func (v *View) firstEligible(ctx context.Context, a *access, r Request, candidates []image.Candidate) (Selection, error) {
 	var s Selection
+	others := 0 // versions of another kind
 	for _, c := range candidates {
 		if len(s.Ineligible) == maxEvaluated {
 			s.Incomplete = true
@@ -194,6 +205,16 @@ func (v *View) firstEligible(ctx context.Context, a *access, r Request, candidat
 		if why == nil {
 			s.Version, s.Found = found, true
 			return s, nil
+		}
+		if why.OtherKind {
+			if others++; others == maxOtherKind {
+				s.Incomplete = true
+				s.Reason = fmt.Sprintf("the best %d versions are of another kind: %s: %s; use filter", others, why.Tag, why.Reason)
+				return s, nil
+			}
+			if others > 1 { // one shows them all
+				continue
+			}
 		}
 		s.Ineligible = append(s.Ineligible, *why)
 		if why.WronglySigned {
@@ -220,6 +241,8 @@ func (v *View) evaluate(ctx context.Context, a *access, r Request, c image.Candi
 	found, err := metadata{}, error(nil)
 	if !r.digestSuffices(c) {
 		found, err = v.describe(ctx, a, digest, r.Platforms)
+	} else if r.Artifact != "" && (r.Present == nil || !r.Present(c.Tag)) {
+		found.Kind, err = v.kind(ctx, a, digest)
 	}
 	if fault.KindOf(err) == fault.NotFound {
 		why.Reason = err.Error()
@@ -227,6 +250,10 @@ func (v *View) evaluate(ctx context.Context, a *access, r Request, c image.Candi
 	}
 	if err != nil {
 		return image.Version{}, nil, err
+	}
+	if why.Reason = otherKind(r.Artifact, found.Kind); why.Reason != "" {
+		why.OtherKind = true
+		return image.Version{}, &why, nil
 	}
 	if why.Reason = r.unmet(found); why.Reason == "" {
 		why.Reason, why.Until = r.tooYoung(digest, v.batch.client.options.Now())
@@ -246,6 +273,19 @@ func (v *View) evaluate(ctx context.Context, a *access, r Request, c image.Candi
 	version.Signature = signed
 	version.Tag, version.Version = c.Tag, cmp.Or(c.Version, version.Version)
 	return version, nil, nil
+}
+
+// otherKind returns why a version of one kind is none of a component that follows another. Only what
+// is certain counts: many artifacts do not tell what they are.
+func otherKind(wanted, found image.Artifact) string {
+	switch {
+	case wanted == image.ArtifactImage && found == image.ArtifactChart:
+		return "it is a Helm chart, and the component follows an image"
+	case wanted == image.ArtifactChart && (found == image.ArtifactImage || found == image.ArtifactOther):
+		return "it is no Helm chart, and the component follows a chart"
+	default:
+		return ""
+	}
 }
 
 // digestSuffices reports whether nothing else of a candidate is needed.

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -74,6 +75,54 @@ func TestSelect_digestOnly(t *testing.T) {
 		if got := f.count("GET", "/manifests/") > 0; got != test.metadata {
 			t.Errorf("%s: the manifest was requested: %v", name, got)
 		}
+	}
+}
+
+// A repository may have charts and images. A version of another kind is no version of the
+// component, however many there are.
+func TestSelect_readsTheKind(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.push(t, "acme/shop", built{created: day(3)}, "1.1.0", "1.3.0")
+	pushTo(t, f.host, authn.Anonymous, "acme/shop", artifact(t, helmConfig, `{"version":"1.2.0"}`, nil), "1.2.0", "1.4.0")
+	for i := range maxEvaluated + 2 {
+		f.push(t, "acme/many", built{created: day(3)}, fmt.Sprintf("2.%d.0", i))
+	}
+	pushTo(t, f.host, authn.Anonymous, "acme/many", artifact(t, helmConfig, `{"version":"1.0.0"}`, nil), "1.0.0")
+	for _, tc := range []struct {
+		name, repository string
+		artifact         image.Artifact
+		tag              string
+	}{
+		{"an image beside newer charts", "acme/shop", image.ArtifactImage, "1.3.0"},
+		{"a chart", "acme/shop", image.ArtifactChart, "1.4.0"},
+		{"any artifact", "acme/shop", image.ArtifactOther, "1.4.0"},
+		{"a chart below many images", "acme/many", image.ArtifactChart, "1.0.0"},
+	} {
+		for _, digestOnly := range []bool{false, true} {
+			r := Request{
+				Repository: f.repository(t, tc.repository), Policy: mustPolicy(t, image.Selection{Semver: ">=1"}),
+				Artifact: tc.artifact, DigestOnly: digestOnly,
+			}
+			s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
+			if !s.Found || s.Version.Tag != tc.tag || len(s.Ineligible) > 1 {
+				t.Errorf("%s: selected %+v, want %s", tc.name, s, tc.tag)
+			}
+		}
+	}
+	f.reset()
+	known := Request{
+		Repository: f.repository(t, "acme/shop"), Policy: mustPolicy(t, image.Selection{Semver: ">=1 <1.4"}), Artifact: image.ArtifactImage,
+		DigestOnly: true, Present: func(tag string) bool { return tag == "1.3.0" },
+	}
+	if s := mustSelect(t, newClient(t, Options{}).For("a/1"), known); s.Version.Tag != "1.3.0" || f.count("GET", "/manifests/") > 0 {
+		t.Errorf("the files have it: selected %+v with %d requests", s, f.count("GET", "/manifests/"))
+	}
+	none := Request{
+		Repository: f.repository(t, "acme/shop"), Policy: mustPolicy(t, image.Selection{Semver: ">1.3"}), Artifact: image.ArtifactImage,
+	}
+	if s := mustSelect(t, newClient(t, Options{}).For("a/1"), none); s.Found || !strings.Contains(s.Reason, "1.4.0: it is a Helm chart") {
+		t.Errorf("only a chart: selected %+v", s)
 	}
 }
 

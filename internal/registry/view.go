@@ -89,6 +89,14 @@ func (v *View) describe(ctx context.Context, a *access, digest string, platforms
 	})
 }
 
+// kind returns what a digest is, without its other metadata.
+func (v *View) kind(ctx context.Context, a *access, digest string) (image.Artifact, error) {
+	found, err := v.batch.facts.do(ctx, flightKey{a.scope, digest + " kind"}, time.Time{}, time.Time{}, func() (metadata, error) {
+		return send(v.batch.client, a, digest, func() (metadata, error) { return a.kind(ctx, digest) })
+	})
+	return found.Kind, err
+}
+
 // digest returns the digest of a tag, or checks that a digest exists. A response since MovedAsOf is accepted,
 // or, without AsOf, each of this Batch.
 func (v *View) digest(ctx context.Context, a *access, wanted string, r Request) (string, error) {

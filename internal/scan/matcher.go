@@ -125,12 +125,14 @@ func (m *matcher) shared(target promotion.Target) promotion.Target {
 func (m *matcher) targetsOf(reference edit.Reference) []promotion.Target {
 	var targets []promotion.Target
 	for _, environment := range m.environments {
-		application, match, ok := m.config.Owner(environment, reference.Position.File, reference.Repository)
 		if written, _ := environment.MirrorOf(reference.Repository); !reference.Mirror.IsZero() && reference.Mirror != written {
 			continue
 		}
-		if ok && match.Name == reference.Component {
-			targets = append(targets, promotion.Target{Environment: environment.Name, Application: application})
+		for _, owner := range m.config.Owners(environment, reference.Position.File, reference.Repository) {
+			if owner.Match.Name == reference.Component {
+				targets = append(targets, promotion.Target{Environment: environment.Name, Application: owner.Application})
+				break
+			}
 		}
 	}
 	return targets
@@ -333,17 +335,30 @@ func (m *matcher) otherMirrored(target promotion.Target, reference edit.Referenc
 func (m *matcher) Follow(file string, repository image.Repository) (site.Followed, bool) {
 	for _, environment := range m.environments {
 		for _, mirrored := range environment.MirroredBy(repository) {
-			if _, match, ok := m.config.Owner(environment, file, mirrored); ok {
-				followed := m.followed(match, mirrored)
-				followed.Mirror = repository
+			if followed, ok := m.followedIn(environment, file, mirrored, repository); ok {
 				return followed, true
 			}
 		}
-		if _, match, ok := m.config.Owner(environment, file, repository); ok {
-			return m.followed(match, repository), true
+		if followed, ok := m.followedIn(environment, file, repository, image.Repository{}); ok {
+			return followed, true
 		}
 	}
 	return site.Followed{}, false
+}
+
+// followedIn returns the components of a repository in a file of an environment.
+func (m *matcher) followedIn(environment *config.Environment, file string, repository, mirror image.Repository) (site.Followed, bool) {
+	var all []site.Followed
+	for _, owner := range m.config.Owners(environment, file, repository) {
+		followed := m.followed(owner.Match, repository)
+		followed.Mirror = mirror
+		all = append(all, followed)
+	}
+	if len(all) == 0 {
+		return site.Followed{}, false
+	}
+	all[0].Others = all[1:]
+	return all[0], true
 }
 
 // followed returns how the updater writes a repository.
@@ -395,10 +410,16 @@ func (m *matcher) Named(file, name string) (site.Followed, bool) {
 		if !one {
 			continue
 		}
-		if _, match, ok := m.config.Owner(environment, file, repository); ok {
-			followed := m.followed(match, repository)
-			followed.Mirror, _ = environment.MirrorOf(repository)
-			return followed, match.Component == name
+		owners := m.config.Owners(environment, file, repository)
+		for _, owner := range owners {
+			if owner.Match.Component == name {
+				followed := m.followed(owner.Match, repository)
+				followed.Mirror, _ = environment.MirrorOf(repository)
+				return followed, true
+			}
+		}
+		if len(owners) > 0 {
+			return site.Followed{}, false
 		}
 	}
 	return site.Followed{}, false

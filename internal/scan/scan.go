@@ -249,7 +249,7 @@ type everything struct{}
 
 // Follow implements shapes.Follower.
 func (everything) Follow(_ string, repository image.Repository) (site.Followed, bool) {
-	return site.Followed{Component: repository.String(), Artifact: image.ArtifactImage, Repository: repository}, true
+	return site.Followed{Component: repository.String(), Repository: repository}, true
 }
 
 // Named implements shapes.Follower. No component has a name yet.

@@ -57,8 +57,9 @@ func (v versions) selectVersion(ctx context.Context, request observe.VersionRequ
 	}
 	query := registry.Request{
 		Signed:     signed,
-		Repository: request.Repository, Policy: request.Policy, Platforms: request.Component.Select.Platforms,
-		MinAge: request.Component.Select.MinAge, FirstSeen: request.FirstSeen, Newer: request.Newer,
+		Repository: request.Repository, Policy: request.Policy, Artifact: request.Component.Artifact,
+		Platforms: request.Component.Select.Platforms,
+		MinAge:    request.Component.Select.MinAge, FirstSeen: request.FirstSeen, Newer: request.Newer,
 		AsOf: valid.asOf, MovedAsOf: valid.moved, KeptAsOf: valid.kept, InUse: request.InUse,
 	}
 	if source, released := request.Policy.Release(); released {

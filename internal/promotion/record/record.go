@@ -74,7 +74,7 @@ func (r *recorder) settling(d promotion.Decision) {
 // for each component, at the first target that takes it from its registry.
 func (r *recorder) tooYoung(target promotion.Target) {
 	hasMinAge := func(reference edit.Reference) bool {
-		match, follows := r.obs.Config.Follow(target.Environment, target.Application, reference.Repository)
+		match, follows := r.obs.Config.FollowAs(target.Environment, target.Application, reference.Repository, reference.Component)
 		if !follows {
 			return false
 		}

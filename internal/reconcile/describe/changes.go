@@ -86,7 +86,8 @@ func (d Describer) change(ctx context.Context, o observe.Observation, moved pull
 
 // componentOf returns the component of a change as the config has it; zero: it does not any more.
 func componentOf(o observe.Observation, moved pullrequest.Changed) (component config.Component) {
-	if match, followed := o.Promotion.Config.Follow(moved.Environment, moved.Application, moved.Repository); followed {
+	c := o.Promotion.Config
+	if match, followed := c.FollowAs(moved.Environment, moved.Application, moved.Repository, moved.Component); followed {
 		component, _ = o.Promotion.Config.Component(match.Component)
 	}
 	return component

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
 // Server is a registry that records the requests to it, except for those of tests.
@@ -97,6 +98,18 @@ func (s *Server) Forget() {
 // Push pushes an image and returns its digest. The same seed gives the same digest.
 func (s *Server) Push(t testing.TB, reference, seed string) string {
 	t.Helper()
+	return s.push(t, reference, seed, types.DockerConfigJSON)
+}
+
+// PushChart pushes a Helm chart.
+func (s *Server) PushChart(t testing.TB, reference, seed string) string {
+	t.Helper()
+	return s.push(t, reference, seed, "application/vnd.cncf.helm.config.v1+json")
+}
+
+// push pushes what a media type of its config says that it is.
+func (s *Server) push(t testing.TB, reference, seed string, config types.MediaType) string {
+	t.Helper()
 	tag, err := name.NewTag(s.Host + "/" + reference)
 	if err != nil {
 		t.Fatal(err)
@@ -105,6 +118,7 @@ func (s *Server) Push(t testing.TB, reference, seed string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	image = mutate.ConfigMediaType(image, config)
 	digest, err := image.Digest()
 	if err != nil {
 		t.Fatal(err)

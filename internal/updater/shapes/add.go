@@ -45,6 +45,10 @@ func addChart(d *document, out *sink, shape edit.Shape, version *yaml.Node, foll
 		return
 	}
 	out.claim(version)
+	followed, fits := out.ofKind(d.scalar(version), followed, image.ArtifactChart)
+	if !fits {
+		return
+	}
 	scalar := d.scalar(version)
 	switch value := scalar.Value(); {
 	case lex.IsVariable(value):
@@ -68,6 +72,11 @@ var exactVersion = regexp.MustCompile(`^v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+
 // not a range.
 func addArtifact(d *document, out *sink, shape edit.Shape, m, revision *yaml.Node, followed site.Followed, key string) {
 	if !node.IsText(revision) {
+		return
+	}
+	followed, fits := out.ofKind(d.scalar(revision), followed, image.ArtifactOther)
+	if !fits {
+		out.claim(revision)
 		return
 	}
 	value := d.scalar(revision).Value()

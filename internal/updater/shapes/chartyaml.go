@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
+	"promoter/internal/image"
 	"promoter/internal/updater/node"
 	"promoter/internal/updater/site"
 )
@@ -80,5 +81,5 @@ func addChartDependency(d *document, out *sink, version *yaml.Node, followed sit
 	// Helm refuses to build a chart whose lock does not match, so changing one of both files
 	// would break the chart.
 	locked := &site.Part{Scalar: d.scalar(version), Format: site.FormatLocked}
-	out.add(site.Site{Shape: shapeChartDependency, Followed: followed, Tag: locked}, d.key())
+	out.add(site.Site{Shape: shapeChartDependency, Followed: followed, Kind: image.ArtifactChart, Tag: locked}, d.key())
 }

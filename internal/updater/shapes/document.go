@@ -1,6 +1,7 @@
 package shapes
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -142,6 +143,14 @@ func (x *sink) other(shape edit.Shape, at span.Scalar, repository image.Reposito
 // once. key is the key of its mapping or list.
 func (x *sink) add(s site.Site, key string) {
 	s.Key = key
+	followed, fits := x.ofKind(s.First().Scalar, s.Followed, s.Kind)
+	if !fits {
+		for _, p := range s.Parts() {
+			x.claim(p.Scalar.Node)
+		}
+		return
+	}
+	s.Followed = followed
 	recorded := true
 	for _, p := range s.Parts() {
 		recorded = recorded && x.claimed[p.Scalar.Node] == s.Followed.Component
@@ -175,6 +184,18 @@ func (x *sink) add(s site.Site, key string) {
 func (x *sink) addPart(s site.Site, key string) {
 	delete(x.claimed, s.First().Scalar.Node)
 	x.add(s, key)
+}
+
+// ofKind returns the component of a repository that a location of a kind can be of. If there is
+// none, it records why the location is left unchanged.
+func (x *sink) ofKind(at span.Scalar, followed site.Followed, kind image.Artifact) (site.Followed, bool) {
+	found, fits := followed.OfKind(kind)
+	if !fits {
+		what := map[image.Artifact]string{image.ArtifactImage: "an image", image.ArtifactChart: "a chart"}
+		is := cmp.Or(what[kind], "a chart or another artifact")
+		x.note(at, "%s follows %s, and this is the version of %s: left unchanged", followed.Component, what[followed.Artifact], is)
+	}
+	return found, fits
 }
 
 // buildTag matches a tag that a build replaces, such as IMAGE_TAG. Released tags in

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
+	"promoter/internal/image"
 	"promoter/internal/updater/lex"
 	"promoter/internal/updater/node"
 	"promoter/internal/updater/site"
@@ -172,7 +173,7 @@ func findOCIRepository(d *document, out *sink, m *yaml.Node) {
 	if !node.IsText(tag) && !node.IsText(digest) {
 		return
 	}
-	s := site.Site{Shape: shapeOCIRepository, Followed: followed, Editable: &site.Editable{
+	s := site.Site{Shape: shapeOCIRepository, Followed: followed, Kind: image.ArtifactOther, Editable: &site.Editable{
 		Mapping: ref, TagKey: "tag", DigestKey: "digest",
 	}}
 	addGroup(d, out, ref, s, tag, digest, "tag", "digest")

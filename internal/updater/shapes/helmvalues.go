@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
+	"promoter/internal/image"
 	"promoter/internal/updater/lex"
 	"promoter/internal/updater/node"
 	"promoter/internal/updater/site"
@@ -82,7 +83,11 @@ func addValuesGroup(d *document, out *sink, m *yaml.Node, followed site.Followed
 	if !node.IsText(tag) && !node.IsText(digest) {
 		return
 	}
-	addGroup(d, out, m, site.Site{Shape: shapeHelmValues, Followed: followed}, tag, digest, append(keys, "repository", "registry")...)
+	s := site.Site{Shape: shapeHelmValues, Followed: followed}
+	if len(keys) > 0 && strings.Contains(strings.ToLower(keys[0]), "tag") || lex.SaysImage(d.key()) {
+		s.Kind = image.ArtifactImage
+	}
+	addGroup(d, out, m, s, tag, digest, append(keys, "repository", "registry")...)
 }
 
 // firstOf returns the first of the keys that has a scalar value in the mapping,

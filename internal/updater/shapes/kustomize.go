@@ -61,7 +61,7 @@ func findKustomizeImage(d *document, out *sink, entry *yaml.Node) {
 			"name only the repository", lex.Shorten(name.Value))
 		return
 	}
-	s := site.Site{Shape: shapeKustomize, Followed: followed, Editable: &site.Editable{
+	s := site.Site{Shape: shapeKustomize, Followed: followed, Kind: image.ArtifactImage, Editable: &site.Editable{
 		Mapping: entry, TagKey: "newTag", DigestKey: "digest",
 	}}
 	addGroup(d, out, entry, s, tag, digest, "newTag", "digest", "newName")

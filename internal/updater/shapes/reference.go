@@ -44,7 +44,11 @@ func findReference(d *document, out *sink, n *yaml.Node) bool {
 		out.add(site.Site{Shape: shapeReference, Followed: followed, Tag: &site.Part{Scalar: d.scalar(n), Format: site.FormatTag}}, d.key())
 		return true
 	}
-	out.add(site.NewReference(shapeReference, d.scalar(n), followed, reference, before, after), d.key())
+	s := site.NewReference(shapeReference, d.scalar(n), followed, reference, before, after)
+	if lex.SaysImage(d.key()+before) && !strings.HasSuffix(before, ociScheme) {
+		s.Kind = image.ArtifactImage
+	}
+	out.add(s, d.key())
 	return true
 }
 

@@ -37,6 +37,34 @@ type Followed struct {
 	// A word such as system:masters is then no reference unless its key, its
 	// registry, or its digest shows that it is an image.
 	AnyWord bool
+	// Others are other components of the same repository, such as the chart beside an image.
+	Others []Followed
+}
+
+// OfKind returns the component of the repository that a location of a kind can set the version
+// of: an image component never moves a chart, and a chart component never moves an image.
+func (f Followed) OfKind(kind image.Artifact) (Followed, bool) {
+	if f.fits(kind) {
+		return f, true
+	}
+	for _, other := range f.Others {
+		if other.fits(kind) {
+			return other, true
+		}
+	}
+	return f, false
+}
+
+// fits reports whether a location of a kind can be of the component. An artifact may be anything.
+func (f Followed) fits(kind image.Artifact) bool {
+	switch kind {
+	case image.ArtifactImage:
+		return f.Artifact != image.ArtifactChart
+	case image.ArtifactChart, image.ArtifactOther:
+		return f.Artifact != image.ArtifactImage
+	default:
+		return true
+	}
 }
 
 // Site is a location in a file that sets the version of a component, in one
@@ -45,8 +73,11 @@ type Site struct {
 	Shape    edit.Shape
 	Key      string // the last key on its path
 	Followed Followed
-	Tag      *Part // nil if the file has no scalar for it
-	Digest   *Part // nil if the file has none, or if the tag's scalar contains it too
+	// Kind is what the location can only be the version of: an image, a chart, or with
+	// ArtifactOther anything but an image. Empty: it does not tell.
+	Kind   image.Artifact
+	Tag    *Part // nil if the file has no scalar for it
+	Digest *Part // nil if the file has none, or if the tag's scalar contains it too
 	// Editable is the mapping in which keys for a missing tag or digest may be
 	// added and whole lines removed. If nil, the keys are not changed.
 	Editable *Editable
