@@ -97,7 +97,7 @@ func loadSelect(report *strictyaml.Report, component *rawComponent, out *Compone
 	for _, strategy := range strategies {
 		value := strategy.value(s)
 		if strategy.regex {
-			valid = report.Regexp(value, "select."+strategy.name) && valid
+			valid = regexpWithVersion(report, value, "select."+strategy.name) && valid
 		}
 		switch {
 		case !value.IsSet():
@@ -127,7 +127,7 @@ func loadSelect(report *strictyaml.Report, component *rawComponent, out *Compone
 			"select.filter requires semver, not %s", chosen)
 		valid = false
 	} else {
-		valid = report.Regexp(s.Filter, "select.filter") && valid
+		valid = regexpWithVersion(report, s.Filter, "select.filter") && valid
 	}
 	if s.Platforms.IsSet() && out.Artifact == image.ArtifactChart {
 		report.Errorf(s.Platforms.Position, "remove platforms", "a chart has no platforms")
@@ -151,6 +151,17 @@ func loadSelect(report *strictyaml.Report, component *rawComponent, out *Compone
 		report.Errorf(chosenAt, "see docs/reference/config.md#componentsnameselect"+chosen, "select.%v", err)
 	}
 	return policy
+}
+
+// regexpWithVersion checks a regular expression whose group version is compared.
+func regexpWithVersion(report *strictyaml.Report, value strictyaml.Located[string], key string) bool {
+	if !report.Regexp(value, key) {
+		return false
+	}
+	group := image.StrayGroup(value.Value)
+	report.ErrorIf(group != "", value.Position, "name it version, as in (?P<version>…), or leave out the name",
+		"the group %s of %s has no meaning: only the group version is compared", group, key)
+	return group == ""
 }
 
 // isPattern reports whether a pattern was parsed and has a wildcard.

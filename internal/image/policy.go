@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"unicode"
 
 	"github.com/Masterminds/semver/v3"
+
+	"promoter/internal/printable"
 )
 
 // Selection selects which tags of a repository are versions and how they are ordered.
@@ -183,6 +186,36 @@ func compileExpression(s string) (*regexp.Regexp, error) {
 	return expression, nil
 }
 
+// StrayGroup returns the name of a group of a regular expression that has no meaning: only the group
+// version is compared, so with another name the whole tag is. Empty: there is none, or also a group version.
+func StrayGroup(pattern string) string {
+	expression, err := regexp.Compile(pattern)
+	if err != nil || expression.SubexpIndex(versionGroup) >= 0 {
+		return ""
+	}
+	for _, name := range expression.SubexpNames() {
+		if name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// namedGroup matches the beginning of a group with a name.
+var namedGroup = regexp.MustCompile(`\(\?P?<[A-Za-z0-9_]+>`)
+
+// WithoutStrayGroups returns the selection without the names of groups that have no meaning, which other
+// tools have in the expressions that they are configured with.
+func (s Selection) WithoutStrayGroups() Selection {
+	for _, pattern := range []*string{&s.Newest, &s.Numeric, &s.Alphabetical, &s.Filter} {
+		unnamed := namedGroup.ReplaceAllString(*pattern, "(")
+		if _, err := regexp.Compile(unnamed); err == nil && StrayGroup(*pattern) != "" {
+			*pattern = unnamed
+		}
+	}
+	return s
+}
+
 // checkRelease requires FORGE/OWNER/REPO; the owner may have slashes, as on GitLab.
 func checkRelease(s string) error {
 	parts := strings.Split(s, "/")
@@ -285,14 +318,68 @@ func (p *Policy) Refuses(tag string) string {
 	candidate, ok := p.parse(tag, text)
 	switch {
 	case !ok:
-		return "it is not a version of select." + string(p.strategy)
-	case p.strategy == bySemver && !p.within.Check(candidate.version.semver()) && candidate.version.pre != "":
-		return "it is a prerelease, or outside of select.semver " + quote(p.value)
+		return notVersion(p.strategy)
+	case p.strategy == bySemver && p.isLeftOutPrerelease(candidate.version):
+		return "it is a prerelease, and select.semver " + quote(p.value) + " names none"
 	case p.strategy == bySemver && !p.within.Check(candidate.version.semver()):
 		return "it is outside of select.semver " + quote(p.value)
 	}
 	return ""
 }
+
+// isLeftOutPrerelease reports whether a version is outside of the range only because it is a
+// prerelease.
+func (p *Policy) isLeftOutPrerelease(v version) bool {
+	release := v
+	release.pre = ""
+	return v.pre != "" && !p.within.Check(v.semver()) && p.within.Check(release.semver())
+}
+
+// maxReasons is how many reasons Unselected returns.
+const maxReasons = 3
+
+// Unselected describes why the policy selects none of some tags: for the most frequent reasons, how many
+// tags there are, an example, and the reason.
+func (p *Policy) Unselected(tags []string) string {
+	counts, examples := map[string]int{}, map[string]string{}
+	for _, tag := range tags {
+		reason := p.leftOut(tag)
+		if counts[reason]++; examples[reason] == "" || examples[reason] < tag {
+			examples[reason] = tag
+		}
+	}
+	reasons := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	texts := make([]string, 0, maxReasons)
+	for _, reason := range reasons[:min(len(reasons), maxReasons)] {
+		text := printable.ShortLine(examples[reason], maxTag) + ": " + reason
+		if counts[reason] > 1 {
+			text = fmt.Sprintf("%d tags, such as %s", counts[reason], text)
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// leftOut returns why the policy selects a tag of a list only if others are not there, or not at all.
+func (p *Policy) leftOut(tag string) string {
+	candidate, _ := p.read(tag)
+	switch reason := p.Refuses(tag); {
+	case p.strategy == bySemver && p.filter == nil && reason == notVersion(bySemver) && manyNumbers.MatchString(tag):
+		return reason + ", unless a select.filter takes it, such as ^(?P<version>.+)$"
+	case reason == "" && candidate.version.bareYear():
+		return "it is one number, and other tags have several"
+	default:
+		return reason
+	}
+}
+
+// manyNumbers matches what a filter makes a version: more than three numbers, or one long one.
+var manyNumbers = regexp.MustCompile(`^v?\d+(?:\.\d+){3,}(?:[-+].*)?$|^v?\d{5,}$`)
+
+// notVersion is why a tag is not selected that cannot be parsed.
+func notVersion(s strategy) string { return "it is not a version of select." + string(s) }
 
 // IsPrerelease reports whether the policy orders by semver and a tag is a prerelease.
 func (p *Policy) IsPrerelease(tag string) bool {

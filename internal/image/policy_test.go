@@ -301,6 +301,50 @@ func TestPolicy_strategies(t *testing.T) {
 	}
 }
 
+func TestStrayGroup(t *testing.T) {
+	t.Parallel()
+	for pattern, want := range map[string][2]string{
+		`^v(?P<ver>\d+)$`:              {"ver", `^v(\d+)$`},
+		`^(?<major>\d+)-(?P<b>x)`:      {"major", `^(\d+)-(x)`},
+		`^(?P<version>.+)-(?P<arch>a)`: {"", `^(?P<version>.+)-(?P<arch>a)`},
+		`^v(.+)$`:                      {"", `^v(.+)$`},
+		`(`:                            {"", `(`},
+	} {
+		if got := StrayGroup(pattern); got != want[0] {
+			t.Errorf("%s: %q, want %q", pattern, got, want[0])
+		}
+		if got := (Selection{Semver: "*", Filter: pattern}).WithoutStrayGroups().Filter; got != want[1] {
+			t.Errorf("%s: became %s, want %s", pattern, got, want[1])
+		}
+	}
+}
+
+func TestPolicy_unselected(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		selection  Selection
+		tags, want string
+	}{
+		{Selection{Semver: ">=1"}, "1.5.0-rc.1 1.5.0-rc.2", `2 tags, such as 1.5.0-rc.2: it is a prerelease, and select.semver ">=1" names none`},
+		{Selection{Semver: ">=1 <2"}, "2.0.0-rc.1 0.9.0", `2 tags, such as 2.0.0-rc.1: it is outside of select.semver ">=1 <2"`},
+		{Selection{Semver: ">=1"}, "main 1.40.0.7998 20240115", "2 tags, such as 20240115: it is not a version of select.semver, unless a select.filter takes it, such as " +
+			"^(?P<version>.+)$; main: it is not a version of select.semver"},
+		{Selection{Semver: ">=1", Filter: `^v(?P<version>.+)$`}, "1.0.0 vx", "vx: it is not a version of select.semver; 1.0.0: select.filter does not match it"},
+		{Selection{Semver: ">=1"}, "2024 0.1.0", `2024: it is one number, and other tags have several; 0.1.0: it is outside of select.semver ">=1"`},
+		{Selection{Numeric: `^b\d+$`, Exclude: []string{"^b1$"}}, "b1 c", "b1: select.exclude matches it; c: select.numeric does not match it"},
+		{Selection{Newest: "^main-"}, "sha256-" + strings.Repeat("a", 64) + ".sig \x1b[2J", "sha256-" + strings.Repeat("a", 64) +
+			".sig: it is a signature, an attestation, or an SBOM; [2J: it is not a valid tag"},
+	} {
+		p, err := NewPolicy(test.selection)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Unselected(strings.Split(test.tags, " ")); got != test.want {
+			t.Errorf("%+v of %q:\n%s\nwant\n%s", test.selection, test.tags, got, test.want)
+		}
+	}
+}
+
 func TestNewPolicy_refuses(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 1025)

@@ -282,7 +282,7 @@ func (c component) keys() any {
 	type only struct {
 		Environments []string `yaml:"environments"`
 	}
-	of := c.selection
+	of := c.selection.WithoutStrayGroups()
 	keys := struct {
 		Image    string    `yaml:"image,omitempty"`
 		Chart    string    `yaml:"chart,omitempty"`

@@ -178,8 +178,7 @@ func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
 	case len(selected.Ineligible) > 0:
 		selected.Reason = "no version is eligible yet: " + selected.Ineligible[0].Tag + ": " + selected.Ineligible[0].Reason
 	default:
-		selected.Reason = fmt.Sprintf("none of %d tags matches: %d excluded, %d not parsed",
-			len(list.tags), candidates.Excluded, candidates.Skipped)
+		selected.Reason = fmt.Sprintf("none of %d tags matches: %s", len(list.tags), r.Policy.Unselected(list.tags))
 	}
 	return selected, nil
 }

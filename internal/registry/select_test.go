@@ -132,7 +132,8 @@ func TestSelect_noMatchingTag(t *testing.T) {
 	f.push(t, "acme/web", built{created: day(1)}, "1.0.0", "what-is-this")
 	r := Request{Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=9"})}
 	s := mustSelect(t, newClient(t, Options{}).For("a/1"), r)
-	want := Selection{Skipped: 1, Reason: "none of 2 tags matches: 1 excluded, 1 not parsed"}
+	want := Selection{Skipped: 1, Reason: "none of 2 tags matches: what-is-this: it is not a version of select.semver; " +
+		"1.0.0: it is outside of select.semver \">=9\""}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Error(diff)
 	}

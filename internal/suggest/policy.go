@@ -62,7 +62,7 @@ func (g guess) within(rules []bots.Rule, roots, all []string) guess {
 	if !complete {
 		reasons = append([]string{g.reason}, reasons...)
 	}
-	return guess{selection, kind, join(reasons...)}
+	return guess{selection.WithoutStrayGroups(), kind, join(reasons...)}
 }
 
 // limit applies the limits of a rule to a selection.

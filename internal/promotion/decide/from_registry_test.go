@@ -153,7 +153,7 @@ func TestPlan_registryError(t *testing.T) {
 
 func TestPlan_reportsMissingVersion(t *testing.T) {
 	t.Parallel()
-	const why = "none of 12 tags matches: 0 excluded, 12 not parsed"
+	const why = "none of 12 tags matches: 12 tags, such as main: it is not a version of select.semver"
 	w := decidetest.NewCheckout(t, decidetest.Chain)
 	w.Has("dev/shop", "web:1.4.0")
 	w.Has("dev/both", "web:1.4.0", "worker:2.0.0")
