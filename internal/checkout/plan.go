@@ -161,7 +161,7 @@ func (c *Checkout) Plan(ctx context.Context, options Options) (*Preview, error) 
 	}
 	decided = c.endOverruled(decided, observation.Targets, branchOf)
 	decided = c.decidedAbout(observation, branchOf, len(options.Paths) > 0, decided, options.Now())
-	preview := &Preview{Unused: unusedVersions(options.Explicit, observation.Targets), Decisions: len(decided.Targets()) > 0}
+	preview := &Preview{Unused: c.unusedVersions(options.Explicit, observation.Targets), Decisions: len(decided.Targets()) > 0}
 	preview.NoFiles = slices.Sorted(maps.Keys(unmatched))
 	if len(c.explicit) == 0 && len(options.Paths) == 0 && len(options.Environments) == 0 && isRoot(c.dir) { // everything was read
 		preview.Warnings = unused.Find(unused.Facts{Now: options.Now(), Repositories: []unused.Repository{c.known(ctx, branches)}})
@@ -304,12 +304,19 @@ func mirrored(targets map[promotion.Target]promotion.Current) map[image.Reposito
 	return followed
 }
 
-// unusedVersions returns the repositories of explicit versions that no file refers to.
-func unusedVersions(explicit image.ExplicitVersions, targets map[promotion.Target]promotion.Current) []image.Repository {
+// unusedVersions returns the repositories of explicit versions that no file refers to. One that a refusal
+// is about, or may be about, is not among them: a file refers to it.
+func (c *Checkout) unusedVersions(explicit image.ExplicitVersions, targets map[promotion.Target]promotion.Current) []image.Repository {
 	used := make(map[image.Repository]bool, len(explicit))
 	for _, current := range targets {
 		for _, reference := range current.References {
 			used[reference.Repository] = true
+		}
+		for _, refusal := range current.Refusals {
+			component, known := c.config.Component(refusal.Component)
+			for _, r := range explicit.Repositories() {
+				used[r] = used[r] || refusal.Whole && !known || known && component.Pattern.Match(r)
+			}
 		}
 	}
 	return slices.DeleteFunc(explicit.Repositories(), func(r image.Repository) bool { return used[r] })

@@ -21,7 +21,7 @@ func bufioReader(content []byte) *bufio.Reader { return bufio.NewReader(bytes.Ne
 // files of the updater.
 const (
 	goldenVersion = 15
-	goldenDigest  = "b7b6054f508ee6f9ee140e4963f4b997cd0a51f0a11a6312f8b0ec3b1686d9e6"
+	goldenDigest  = "0878893fdbcf9ffd4710346373b7c1fcaad98c28bfa2474c65c09eecd5661e6c"
 )
 
 // TestVersion is a reminder to increase the version when the scanner finds something

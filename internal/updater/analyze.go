@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -47,8 +48,33 @@ func (u *Updater) analyze(file File, known shapes.Sources) analysis {
 		return analysis{}
 	}
 	a := u.analyzeContent(file, content, known)
+	if file.Mode == Symlink {
+		a = a.ofLink(file)
+	}
 	a.parsed = len(content)
 	return a
+}
+
+// ofLink returns the analysis of a symbolic link from that of the content of its target. Only
+// what would be edited or refused there keeps the link from being left unchanged: a target that
+// merely contains the word changes for no version.
+func (a analysis) ofLink(file File) analysis {
+	const reason = "a symbolic link: change its target"
+	link := analysis{found: shapes.Findings{Declared: a.found.Declared, NeedsSources: a.found.NeedsSources}}
+	add := func(component string) {
+		refusal := refuseFile(file, reason)
+		refusal.Component, refusal.Whole = component, component == ""
+		if !slices.ContainsFunc(link.found.Refusals, func(r edit.Refusal) bool { return r.Component == component }) {
+			link.found.Refusals = append(link.found.Refusals, *refusal)
+		}
+	}
+	for i := range a.found.Sites {
+		add(a.found.Sites[i].Followed.Component)
+	}
+	for _, refusal := range a.found.Refusals {
+		add(refusal.Component)
+	}
+	return link
 }
 
 func (u *Updater) analyzeContent(file File, content []byte, known shapes.Sources) analysis {
@@ -163,8 +189,6 @@ func (u *Updater) guard(file File, kind prefilter.Kind, content []byte) ([]byte,
 		return nil, whole(u.refuseUnread(file, kind, u.tooLarge()))
 	case !may || over:
 		return nil, nil
-	case file.Mode == Symlink:
-		return nil, refuseText(file, "a symbolic link: change its target")
 	}
 	return u.guardText(file, kind, content)
 }

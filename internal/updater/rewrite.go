@@ -170,10 +170,13 @@ func (r *rewriter) proveTemplate(content []byte, changes []span.Change) error {
 	return r.proveNoneLeft(again.stream, left)
 }
 
-// proveNoneLeft returns an error if a line of a template names one of the versions, which
-// have a tag or a digest.
+// proveNoneLeft returns an error if a line of a template that is not text names one of the
+// versions, which have a tag or a digest.
 func (r *rewriter) proveNoneLeft(s *span.Stream, left map[edit.Reference]bool) error {
 	for number, line := range shapes.TemplateLines(s) {
+		if line.IsText() {
+			continue
+		}
 		for _, word := range lex.Words(line.Text) {
 			_, name, _ := lex.CutReference(word)
 			reference, err := image.Parse(name)

@@ -56,7 +56,11 @@ func (f *Filter) Kind(file string) Kind {
 	if kind, found := f.byName[name]; found {
 		return kind
 	}
-	if kind, found := f.byName[path.Ext(name)]; found {
+	kind, found := f.byName[path.Ext(name)]
+	switch {
+	case kind == Template && f.byName[path.Ext(strings.TrimSuffix(name, path.Ext(name)))] == Other:
+		return Other // the template of a document or a script, such as README.md.gotmpl
+	case found:
 		return kind
 	}
 	return Unknown

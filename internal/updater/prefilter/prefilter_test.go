@@ -35,6 +35,7 @@ func TestFilter_kind(t *testing.T) {
 	for path, want := range map[string]Kind{
 		"apps/Web.YAML": Manifest, "a/b.json": Manifest, "shop/Chart.lock": Manifest, "a.tpl": Template, "a": Unknown, "a.xyz": Unknown,
 		".promoter.yaml": Other, "yarn.lock": Other, "Dockerfile": Other, "dockerfile.web.yaml": Other, "package-lock.json": Other, "a.md": Other,
+		"README.md.gotmpl": Other, "run.sh.tpl": Other, "values.yaml.gotmpl": Template, "version.tpl": Template,
 	} {
 		if got := f.Kind(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)

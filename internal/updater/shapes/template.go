@@ -25,19 +25,29 @@ var templateLine = regexp.MustCompile(`^[ \t]*(?:-[ \t]+)*(?:["']?[A-Za-z0-9_./-
 	`[ \t]*,?[ \t]*(?:#.*)?\r?$`)
 
 // FindInTemplate inspects a template line by line. A line whose value is a
-// whole reference is a site. Any other line that mentions a followed repository
-// is refused, unless it is a comment.
+// whole reference is a site. Any other line that may set the version of a followed
+// repository is refused. Comments, text, and names without a version are left unchanged.
 func (f *Finder) FindInTemplate(file string, stream *span.Stream, writes []Write) Findings {
 	d := &document{file: file, stream: stream, follower: f.follower}
 	out := newSink(file, stream.Data)
 	for _, w := range writes {
 		out.refuseLine(1, w.Component, "a write entry cannot change a template: it has no values to prove")
 	}
-	registries := registriesIn(stream.Data)
+	t := template{registries: registriesIn(stream.Data)}
 	for number, line := range TemplateLines(stream) {
-		findInLine(d, out, registries, number+1, line.start, line.Text)
+		t.lines, t.numbers = append(t.lines, line), append(t.numbers, number+1)
+	}
+	for i := range t.lines {
+		t.findInLine(d, out, i)
 	}
 	return out.found
+}
+
+// template is what is known of a template besides the line that is inspected.
+type template struct {
+	registries []string
+	lines      []Line
+	numbers    []int // of the lines, from 1
 }
 
 // Line is a line of a template with its offset.
@@ -45,6 +55,22 @@ type Line struct {
 	start int
 	Text  string
 }
+
+// IsText reports whether the line is a sentence or a command, alone or after a key, without an action of the
+// template language. In YAML, references in such text are no values either.
+func (l Line) IsText() bool {
+	if strings.Contains(l.Text, "{{") {
+		return false
+	}
+	text := strings.TrimSpace(l.Text[len(entryStart.FindString(l.Text)):])
+	if at := strings.Index(text, " #"); at >= 0 {
+		text = strings.TrimSpace(text[:at])
+	}
+	return strings.ContainsAny(text, " \t") && !strings.ContainsRune("\"'[{&!*|>%@`", rune(text[0]))
+}
+
+// entryStart matches what precedes the value of an entry of a mapping or a list.
+var entryStart = regexp.MustCompile(`^[ \t]*(?:-[ \t]+)*(?:["']?[A-Za-z0-9_./-]+["']?:(?:[ \t]+|\r?$))?`)
 
 // TemplateLines yields the lines of a template by their index, without those that contain
 // only a comment, of YAML or of the template language, and without ignored ones.
@@ -83,21 +109,81 @@ func onlyComments(data []byte, start, end int, comments []lex.Comment) bool {
 }
 
 // findInLine inspects one line of a template.
-func findInLine(d *document, out *sink, registries []string, number, start int, line string) {
+func (t *template) findInLine(d *document, out *sink, i int) {
+	line, number := t.lines[i].Text, t.numbers[i]
+	bare := false // the value is the name of a repository, and nothing else
 	if match := templateLine.FindStringSubmatchIndex(line); match != nil {
-		n := lineScalar(d.stream, number, start+match[2], line[match[2]:match[3]])
+		n := lineScalar(d.stream, number, t.lines[i].start+match[2], line[match[2]:match[3]])
 		if addTemplateSite(d, out, n, line[:match[2]]) {
 			return
 		}
+		_, name, _ := lex.CutReference(n.Value)
+		_, bare = d.follow(name)
 	}
-	line = findDefaultsInLine(d, out, number, start, line)
+	if t.lines[i].IsText() || bare && !t.hasVersionBeside(i) {
+		return
+	}
+	line = findDefaultsInLine(d, out, number, t.lines[i].start, line)
 	mentioned := followedOnLine(d, line)
-	if len(mentioned) == 0 {
-		mentioned = joined(d, registries, line)
+	if len(mentioned) == 0 && t.hasVersions() {
+		mentioned = joined(d, t.registries, line)
 	}
 	for _, m := range mentioned {
 		out.refuseLine(number, m.component, m.inTemplate())
 	}
+}
+
+// nearLines is how many lines around a name are searched for a version.
+const nearLines = 64
+
+// keysOfVersions are the ends, in lower case, of keys that contain a version.
+var keysOfVersions = []string{"tag", "digest", "version", "sha", "sha256"}
+
+// setsVersion reports whether a line has a key that contains a version.
+func setsVersion(line string) bool {
+	match := keyOfLine.FindStringSubmatch(line)
+	return match != nil && match[2] != "apiVersion" && endsInAny(match[2], keysOfVersions)
+}
+
+// keyOfLine matches a line with a key. Group 1 is what precedes the key.
+var keyOfLine = regexp.MustCompile(`^([ \t]*(?:-[ \t]+)*)["']?([A-Za-z0-9_.-]+)["']?:`)
+
+// hasVersions reports whether any line sets a version.
+func (t *template) hasVersions() bool {
+	return slices.ContainsFunc(t.lines, func(l Line) bool { return setsVersion(l.Text) })
+}
+
+// hasVersionBeside reports whether the mapping that a line is in sets a version. Lines of the template
+// language are ignored. If the mapping is too long to tell, it may.
+func (t *template) hasVersionBeside(i int) bool {
+	own := keyOfLine.FindStringSubmatch(t.lines[i].Text)
+	if own == nil { // an entry of a list
+		return false
+	}
+	return t.versionToward(i, 1, len(own[1])) || !strings.Contains(own[1], "-") && t.versionToward(i, -1, len(own[1]))
+}
+
+// versionToward does so in the lines after or before one, whose key is at the column.
+func (t *template) versionToward(i, step, column int) bool {
+	for n := 0; n < nearLines; n++ {
+		if i += step; i < 0 || i >= len(t.lines) {
+			return false
+		}
+		match := keyOfLine.FindStringSubmatch(t.lines[i].Text)
+		if match == nil {
+			continue
+		}
+		at, first := len(match[1]), strings.Contains(match[1], "-")
+		switch {
+		case at < column, step > 0 && at == column && first:
+			return false
+		case at == column && setsVersion(t.lines[i].Text):
+			return true
+		case at == column && first:
+			return false
+		}
+	}
+	return true
 }
 
 // mention is the name of a followed repository in a text.
