@@ -124,10 +124,11 @@ lint: ## Run the pinned linters of .golangci.yaml, and find statements that say 
 
 # SQLite, translated from C, and the cipher of SSH keys are not instrumented: they took most
 # of the time, and this project shares no data through them. Tests that give one goroutine
-# a large amount of data, or little memory, run without the detector only.
+# a large amount of data, or little memory, run without the detector only, and so do the tables of
+# who may do what and the stories of each forge: one thing after another, by the code of the other tests.
 RACEFLAGS := -race -gcflags='modernc.org/...=-race=false -d=checkptr=0' \
 	-gcflags='golang.org/x/crypto/blowfish=-race=false' \
-	-skip '^TestCorpus_|_hostile|_randomEdits|Trailers_random|^TestHear_bounds|^TestWords_|^TestPool_rendersWhatExceeds|^TestPool_rendersWithTheLeast'
+	-skip '^TestCorpus_|_hostile|_randomEdits|Trailers_random|^TestHear_bounds|^TestWords_|^TestPool_rendersWhatExceeds|^TestPool_rendersWithTheLeast|^TestEntrances_|^TestRun_.*_(github|gitlab|gitea|plain)$$'
 
 .PHONY: race
 race: ## Run the tests with the race detector; list all skipped tests.
