@@ -174,7 +174,7 @@ func (o Observed) of(target promotion.Target, decision promotion.Decision, other
 	}
 	here := byComponent(o.Promotion.Targets[target].References)
 	for _, reference := range here {
-		if versions := here.versions(reference.Component); len(versions) > 1 {
+		if versions := here.versions(reference.Component); len(versions) > 1 && !o.agree(target, reference.Component) {
 			add(Several, reference.Position, "several versions of %s: %s", reference.Component, strings.Join(versions, ", "))
 		}
 	}
@@ -191,7 +191,7 @@ func (o Observed) of(target promotion.Target, decision promotion.Decision, other
 				if len(o.Promotion.Targets[target].Refusals) == 0 {
 					add(Missing, there.Position, "%s references %s, and no file here does", from.Environment, there.Component)
 				}
-			case len(upstream.versions(there.Component)) > 1 || len(here.versions(there.Component)) > 1: // reported above
+			case len(upstream.versions(there.Component)) > 1 || len(here.versions(there.Component)) > 1: // reported, or compared by digest
 			case order > 0:
 				add(Ahead, reference.Position, "%s %s is newer than %s in %s",
 					reference.Component, label(reference), label(there), from.Environment)
@@ -209,6 +209,17 @@ func (o Observed) of(target promotion.Target, decision promotion.Decision, other
 		}
 	}
 	return found
+}
+
+// agree reports whether all references of a target to a component are to one version, by the digests of their tags.
+func (o Observed) agree(target promotion.Target, component string) bool {
+	var versions []image.Version
+	for _, r := range o.Promotion.Targets[target].References {
+		if r.Component == component {
+			versions = append(versions, o.Promotion.Resolve(target, r))
+		}
+	}
+	return !o.moving(component) && promotion.Agree(versions)
 }
 
 // isRebuilt reports whether two references have the same tag, and other digests.

@@ -128,3 +128,26 @@ func TestFind(t *testing.T) {
 		})
 	}
 }
+
+// A tag and a digest are one version if the tag landed with the digest, or has it.
+func TestFind_comparesVersionsByDigest(t *testing.T) {
+	t.Parallel()
+	loaded, problems := config.Load(config.FileName, []byte(twoEnvironments))
+	if err := problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	const file = " apps/shop/dev/app.yaml"
+	byTag, byDigest := reference(t, "web:1.4.0"+file), reference(t, "web:1.4.0@a"+file)
+	byDigest.Tag = ""
+	for digest, want := range map[string]int{byDigest.Digest: 0, reference(t, "web:1.4.0@b"+file).Digest: 1, "": 1} {
+		at := promotion.Target{Environment: "dev", Application: "shop"}
+		o := drift.Observed{Promotion: promotion.Observation{
+			Config: loaded, DefaultBranch: "main",
+			Targets: map[promotion.Target]promotion.Current{at: {References: []edit.Reference{byTag, byDigest}}},
+			Facts:   promotion.Facts{{Repository: byTag.Repository, Tag: "1.4.0"}: {Digest: digest}},
+		}}
+		if found := drift.Find(o); len(found) != want {
+			t.Errorf("the tag has the digest %q: %v", digest, found)
+		}
+	}
+}

@@ -52,7 +52,13 @@ type Reference struct {
 	Form Form
 	// Fixed is set if the version cannot be written as it is now in the form that pin requires.
 	Fixed bool
+	// Template is how the config, or a marker, makes the text of the place of a version, and Text is what the
+	// file has there. Both are empty where the file names the version itself.
+	Template, Text string
 }
+
+// IsDerived reports whether the place has only what was made of a version: it has no tag and no digest.
+func (r Reference) IsDerived() bool { return r.Template != "" && r.Tag == "" && r.Digest == "" }
 
 // Version returns the version that the reference has.
 func (r Reference) Version() image.Version { return image.Version{Tag: r.Tag, Digest: r.Digest} }

@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -242,7 +243,13 @@ func (t targetReader) snapshotOf(files promotion.Current, landings []promotion.L
 		}
 		other, several := snapshot[r.Component]
 		if several && !promotion.SameRollout(other.Version, r.Version()) {
-			return nil, "the files have several versions of " + r.Component
+			there, here := t.resolved(r.Component, other, landings), t.resolved(r.Component, pinnedAt(r), landings)
+			if !promotion.SameRollout(there, here) {
+				return nil, "the files have several versions of " + r.Component
+			}
+			there.Tag = cmp.Or(there.Tag, here.Tag)
+			snapshot[r.Component] = promotion.Pinned{Repository: other.Repository, Version: there}
+			continue
 		}
 		if !several || other.Version.Digest == "" {
 			snapshot[r.Component] = pinnedAt(r)
@@ -255,6 +262,14 @@ func (t targetReader) snapshotOf(files promotion.Current, landings []promotion.L
 		}
 	}
 	return snapshot, ""
+}
+
+// resolved returns a version with the digest of its tag, if that is known.
+func (t targetReader) resolved(component string, pinned promotion.Pinned, landings []promotion.Landing) image.Version {
+	if pinned.Version.Digest == "" {
+		pinned.Version.Digest = t.digestOf(component, pinned, landings)
+	}
+	return pinned.Version
 }
 
 // digestOf returns the digest with which a tag landed, or that promoter observed; empty: unknown.

@@ -2,6 +2,7 @@ package landing
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -149,7 +150,7 @@ func (r Reader) writeAgain(ctx context.Context, commit repo.Commit) (writtenAgai
 		}
 		maps.Copy(w.files, again.Files)
 		if len(again.Refusals) > 0 {
-			for _, reference := range before.References {
+			for _, reference := range slices.Concat(before.References, before.Derived) {
 				w.refused[reference.Position.File] = true
 			}
 		}
@@ -164,11 +165,33 @@ func changedMoves(landed promotion.Landed, before, after promotion.Current) []pr
 	var moves []promotion.Move
 	for _, component := range landed.Snapshot.Components() {
 		was, is := referencesTo(before, component), referencesTo(after, component)
-		if !slices.EqualFunc(was, is, func(a, b edit.Reference) bool { return sameAs(a)(b) }) {
-			moves = append(moves, promotion.Move{Component: component, To: landed.Snapshot[component].Version})
+		same := slices.EqualFunc(was, is, func(a, b edit.Reference) bool { return sameAs(a)(b) })
+		if same && sameDerived(before, after, component) {
+			continue
 		}
+		to := landed.Snapshot[component].Version
+		for _, place := range after.Derived { // what no trailer has; all that is made of it must be the same
+			if read := edit.ReadTemplate(place.Template, place.Text); place.Component == component {
+				to.Revision = cmp.Or(to.Revision, read.Revision)
+				to.Version = cmp.Or(to.Version, read.Version)
+			}
+		}
+		moves = append(moves, promotion.Move{Component: component, To: to})
 	}
 	return moves
+}
+
+// sameDerived reports whether the derived places of a component have the same texts before and after.
+func sameDerived(before, after promotion.Current, component string) bool {
+	of := func(files promotion.Current) (texts []string) {
+		for _, place := range files.Derived {
+			if place.Component == component {
+				texts = append(texts, place.Position.File+" "+place.Template+" "+place.Text)
+			}
+		}
+		return texts
+	}
+	return slices.Equal(of(before), of(after))
 }
 
 // rewriteOn rewrites a target in the parent of a commit, in which files were edited before. It

@@ -67,7 +67,7 @@ func (t targetReader) read(ctx context.Context, found landings, need targetNeed)
 	var w walked
 	if need.current {
 		var err error
-		if w, err = t.walked(ctx, need.since); err != nil {
+		if w, err = t.walked(ctx, need.since, found); err != nil {
 			return history, err
 		}
 		if found, err = t.addMerged(ctx, found, w); err != nil {

@@ -303,7 +303,7 @@ func compareClaim(c *config.Config, of claim, before *promotion.Current, after p
 			claimed = append(claimed, component+" "+claims)
 			written = append(written, component+" "+has)
 		}
-		if before == nil || len(was) == len(is) && !slices.ContainsFunc(is, isNew) {
+		if before == nil || len(was) == len(is) && !slices.ContainsFunc(is, isNew) && sameDerived(*before, after, component) {
 			continue
 		}
 		brought = true

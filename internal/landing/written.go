@@ -81,14 +81,14 @@ func (w walked) of(commit string) int {
 
 // walked reads what the files of the target had: its current versions however old they are, as far
 // as the limits permit, and those before that are not older than what is needed.
-func (t targetReader) walked(ctx context.Context, since time.Time) (walked, error) {
+func (t targetReader) walked(ctx context.Context, since time.Time, found landings) (walked, error) {
 	branch := t.o.Promotion.BaseOf(t.target)
 	key := strings.Join([]string{"written", t.from.Past.config.Fingerprint(), branch, t.target.Environment, t.target.Application}, " ")
 	before := t.from.loadWritten(key)
 	if before.Head == t.head() && before.Next == "" {
 		return before, nil
 	}
-	w := walker{t: t, touches: t.touches(), since: since}
+	w := walker{t: t, touches: t.touches(), since: since, pairs: pairsOf(found)}
 	now, err := w.walkOn(ctx, before)
 	if err == nil {
 		t.from.storeWritten(ctx, key, now)
@@ -123,6 +123,7 @@ type walker struct {
 	touches func(path string) bool
 	since   time.Time
 	found   walked
+	pairs   pairs
 	open    bool // the files before the oldest commit of the period are not compared yet
 }
 
@@ -157,7 +158,7 @@ func (w *walker) start(head string) {
 
 // begin begins a period with files.
 func (w *walker) begin(files promotion.Current) {
-	images, whole := imagesOf(files)
+	images, whole := w.pairs.imagesOf(files)
 	w.found.Periods = append(w.found.Periods, period{Images: images, Unclear: !whole})
 	w.open = false
 }
@@ -241,7 +242,7 @@ func (w *walker) compare(ctx context.Context, commit string) (bool, error) {
 	if err != nil || !read {
 		return false, repo.IgnoreNotFound(err)
 	}
-	images, whole := imagesOf(files)
+	images, whole := w.pairs.imagesOf(files)
 	if continues(at, period{Images: images, Unclear: !whole}, w.t.moving) {
 		w.open = false
 		return true, nil
@@ -313,8 +314,32 @@ func (t targetReader) moving(component string) bool {
 	return moving
 }
 
+// pairs are tags with the digests with which they landed in the target. Files may have the tag in one place, and the digest
+// in another.
+type pairs map[string]bool // by repository:tag@digest
+
+func pairsOf(found landings) pairs {
+	all := pairs{}
+	for _, l := range found.all() {
+		for _, pinned := range l.Snapshot {
+			all[pinned.String()] = true
+		}
+	}
+	return all
+}
+
+// joined returns the version that two references have together, if one has its tag and the other one its digest.
+func (p pairs) joined(a, b promotion.Pinned) (promotion.Pinned, bool) {
+	if a.Repository != b.Repository || (a.Version.Tag == "") == (b.Version.Tag == "") || (a.Version.Digest == "") == (b.Version.Digest == "") {
+		return a, false
+	}
+	a.Version.Tag += b.Version.Tag
+	a.Version.Digest += b.Version.Digest
+	return a, p[a.String()]
+}
+
 // imagesOf returns the versions in files by component; false: they are not those of one snapshot.
-func imagesOf(files promotion.Current) (map[string]string, bool) {
+func (p pairs) imagesOf(files promotion.Current) (map[string]string, bool) {
 	images := map[string]string{}
 	known := promotion.Snapshot{}
 	for _, r := range files.References {
@@ -322,6 +347,11 @@ func imagesOf(files promotion.Current) (map[string]string, bool) {
 			continue
 		}
 		other, several := known[r.Component]
+		if joined, one := p.joined(other, pinnedAt(r)); several && one {
+			known[r.Component] = joined
+			images[r.Component] = joined.Reference()
+			continue
+		}
 		if several && (other.Repository != r.Repository || !promotion.SameRollout(other.Version, r.Version())) {
 			return nil, false
 		}
@@ -398,7 +428,8 @@ func (o Observed) touchedBy(branch string, paths map[string]bool) []promotion.Ta
 	}
 	for target, current := range o.Promotion.Targets {
 		has := func(r edit.Reference) bool { return paths[r.Position.File] }
-		if o.Promotion.BaseOf(target) == branch && (byComponent[target.Environment] || slices.ContainsFunc(current.References, has)) {
+		here := byComponent[target.Environment] || slices.ContainsFunc(current.References, has) || slices.ContainsFunc(current.Derived, has)
+		if o.Promotion.BaseOf(target) == branch && here {
 			touched = append(touched, target)
 		}
 	}

@@ -11,8 +11,10 @@ import (
 // Current is what the files of one target say.
 type Current struct {
 	References []edit.Reference
-	Refusals   []edit.Refusal // files that may have a reference and cannot be written
-	Holds      []edit.Hold    // what the files have for the key of gates.hold
+	// Derived are places that have only what was made of the version that References of the same component have.
+	Derived  []edit.Reference
+	Refusals []edit.Refusal // files that may have a reference and cannot be written
+	Holds    []edit.Hold    // what the files have for the key of gates.hold
 }
 
 // RewritesForm reports whether the files of a target have another form than pin requires.
@@ -23,9 +25,8 @@ func (c Current) RewritesForm() bool {
 // HoldsOf returns what the files that reference a component have for the key of gates.hold.
 func (c Current) HoldsOf(component string) []edit.Hold {
 	return slices.DeleteFunc(slices.Clone(c.Holds), func(h edit.Hold) bool {
-		return !slices.ContainsFunc(c.References, func(r edit.Reference) bool {
-			return r.Component == component && r.Position.File == h.File
-		})
+		here := func(r edit.Reference) bool { return r.Component == component && r.Position.File == h.File }
+		return !slices.ContainsFunc(c.References, here) && !slices.ContainsFunc(c.Derived, here)
 	})
 }
 
@@ -78,6 +79,9 @@ func (f Facts) Complete(r edit.Reference) image.Version {
 // may point elsewhere by now.
 func (f Facts) Describe(repository image.Repository, v image.Version) image.Version {
 	fact, known := f[Fact{Repository: repository, Tag: v.Tag, Digest: v.Digest}]
+	if byTag := f[Fact{Repository: repository, Tag: v.Tag}]; !known && v.Tag != "" && byTag.Digest == v.Digest {
+		fact, known = byTag, true // it still points there
+	}
 	if !known || v.Digest == "" {
 		return v
 	}

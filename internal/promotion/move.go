@@ -30,6 +30,8 @@ func (m Move) String() string {
 		return "write " + m.Component + " " + to + " with its tag"
 	case FormUntagged:
 		return "write " + m.Component + " " + to + " without its tag"
+	case FormDerived:
+		return "write " + m.Component + " " + to + " where files name it in another form"
 	}
 	if from == to {
 		from, to = ShortDigest(m.From.Digest), ShortDigest(m.To.Digest)
@@ -67,6 +69,7 @@ const (
 	FormUnpinned  Form = "unpinned"  // the digest is removed
 	FormTagged    Form = "tagged"    // the tag is added
 	FormUntagged  Form = "untagged"  // the tag is removed
+	FormDerived   Form = "derived"   // what files have besides, and is made of the version
 )
 
 // OnlyForm reports whether no move changes a version.

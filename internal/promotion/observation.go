@@ -228,7 +228,7 @@ type Deployment struct {
 func (o Observation) Deployment(target Target) Deployment {
 	d := Deployment{Target: target, Branch: o.DefaultBranch}
 	current := o.Targets[target]
-	for _, reference := range current.References {
+	for _, reference := range slices.Concat(current.References, current.Derived) {
 		d.Files = append(d.Files, reference.Position.File)
 	}
 	for _, refusal := range current.Refusals {

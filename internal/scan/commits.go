@@ -407,7 +407,7 @@ func (s *commitScanner) fileOf(of *snapshot, shared promotion.Target, path strin
 
 // newTree returns a tree over the files of a snapshot.
 func (s *commitScanner) newTree(of *snapshot, targets currents) *Tree {
-	tree := &Tree{Targets: targets, Others: of.others, limit: s.matcher.limitEdit}
+	tree := &Tree{Targets: targets, Others: of.others, limit: s.matcher.limitEdit, policy: s.matcher.policy}
 	tree.reread = func(ctx context.Context, target promotion.Target) (promotion.Current, error) {
 		return s.reread(ctx, of, target)
 	}

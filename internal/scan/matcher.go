@@ -153,6 +153,11 @@ func (m *matcher) group(inventory *updater.Inventory, targets currents) {
 			targets[target] = current
 		}
 	}
+	for target, current := range targets {
+		if slices.ContainsFunc(current.References, edit.Reference.IsDerived) {
+			targets[target] = m.derive(target, current)
+		}
+	}
 	for _, refusal := range inventory.Refusals {
 		for _, target := range m.targets(refusal.File) {
 			for _, target := range m.refused(target, refusal, targets) {

@@ -130,10 +130,11 @@ func (e Edit) stoppedBy(changed []string) []edit.Refusal {
 func (e Edit) files(index int) ([]*fileEdit, error) {
 	versions := make(map[string]image.Version, len(e.Moves))
 	for _, move := range e.Moves {
-		versions[move.Component] = move.To
+		versions[move.Component] = e.Tree.named(e.Target, move)
 	}
 	var paths []string
-	for _, reference := range e.Tree.Targets[e.Target].References {
+	current := e.Tree.Targets[e.Target]
+	for _, reference := range slices.Concat(current.References, current.Derived) {
 		if _, moves := versions[reference.Component]; moves {
 			paths = append(paths, reference.Position.File)
 		}

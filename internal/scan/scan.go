@@ -42,6 +42,7 @@ type Tree struct {
 	Notes    map[promotion.Target][]edit.Note
 	contents func(promotion.Target) contents
 	limit    func(promotion.Current) promotion.Current // the refusals of an edit
+	policy   func(promotion.Target, edit.Reference) *image.Policy
 	reread   func(context.Context, promotion.Target) (promotion.Current, error)
 }
 
@@ -50,6 +51,17 @@ type Tree struct {
 // found.
 func (t *Tree) Reread(ctx context.Context, target promotion.Target) (promotion.Current, error) {
 	return t.reread(ctx, target)
+}
+
+// named returns what a move writes, with the part of the tag that the policy of the component compares: what is made of a version
+// depends only on its tag, also where the version was read from files.
+func (t *Tree) named(target promotion.Target, move promotion.Move) image.Version {
+	references := t.Targets[target].References
+	i := slices.IndexFunc(references, func(r edit.Reference) bool { return r.Component == move.Component })
+	if i < 0 {
+		return move.To
+	}
+	return t.policy(target, references[i]).Named(move.To)
 }
 
 // contents is what Rewrite needs to know about the files of a target.
@@ -123,7 +135,7 @@ func Files(ctx context.Context, request Request, files iter.Seq2[updater.File, e
 	}
 	tree.Notes = m.notes(inventory.Notes, tree.Targets)
 	tree.contents = func(promotion.Target) contents { return contents{inventory, known} }
-	tree.limit = m.limitEdit
+	tree.limit, tree.policy = m.limitEdit, m.policy
 	return tree, nil
 }
 

@@ -20,7 +20,7 @@ func bufioReader(content []byte) *bufio.Reader { return bufio.NewReader(bytes.Ne
 // The digest of everything that the scanner of this version finds in the golden
 // files of the updater.
 const (
-	goldenVersion = 15
+	goldenVersion = 16
 	goldenDigest  = "0878893fdbcf9ffd4710346373b7c1fcaad98c28bfa2474c65c09eecd5661e6c"
 )
 

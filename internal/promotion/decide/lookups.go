@@ -128,6 +128,7 @@ func (l lookups) addComponent(in input.Target, i int) {
 			l.add(ref, rollbackFact(in, ref.Component, to))
 		}
 	}
+	l.addDisagreeing(in, ref)
 	l.addOpen(in, ref)
 	l.addPosted(in, ref)
 	if len(in.Settings.After) == 0 {
@@ -146,6 +147,9 @@ func (l lookups) addComponent(in input.Target, i int) {
 		}
 		l.addBetween(in, ref, version)
 		l.addVerification(in, ref, version)
+		if ref.NeedsMetadata(in.Policies[ref.Component]) {
+			l.addUnknown(ref, version, true)
+		}
 		for _, parent := range in.Settings.After {
 			if parent.Tagged == "" {
 				continue
@@ -156,6 +160,38 @@ func (l lookups) addComponent(in input.Target, i int) {
 			}
 		}
 	}
+}
+
+// addDisagreeing looks up the digests of tags where files of the target, or of a source, look as if they had several versions:
+// they may be the same image.
+func (l lookups) addDisagreeing(in input.Target, ref input.Ref) {
+	looked := []input.Ref{}
+	if isMixed(ref) {
+		looked = append(looked, ref)
+	}
+	for _, source := range in.Sources {
+		if there, found := in.Others().Ref(source, ref.Component); found {
+			looked = append(looked, there)
+		}
+	}
+	for _, one := range looked {
+		if _, agreed := one.Agreed(); agreed || in.Moving(ref.Component) {
+			continue
+		}
+		for _, v := range one.Versions {
+			if v.Tag != "" {
+				l.addUnknown(one, v, false)
+			}
+		}
+	}
+}
+
+// isMixed reports whether some references have a digest, and others only a tag.
+func isMixed(ref input.Ref) bool {
+	has := func(digest bool) bool {
+		return slices.ContainsFunc(ref.Versions, func(v image.Version) bool { return (v.Digest != "") == digest })
+	}
+	return has(true) && has(false)
 }
 
 // addPosted looks up the version of a posted snapshot, and the dates of what it replaces:

@@ -3,6 +3,7 @@ package input
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
@@ -72,6 +73,9 @@ func (r Ref) rewrite(same image.Version, policy *image.Policy) (promotion.Move, 
 		to.Version = ""
 	}
 	form, possible := r.form(to)
+	if form == "" && r.derivesOther(to, policy) {
+		form = promotion.FormDerived
+	}
 	if form == "" || !possible {
 		return promotion.Move{}, false
 	}
@@ -131,6 +135,23 @@ func (r Ref) form(to image.Version) (form promotion.Form, possible bool) {
 		}
 	}
 	return form, possible
+}
+
+// derivesOther reports whether a derived place has another text than what is written there for a version, as
+// far as that is known.
+func (r Ref) derivesOther(v image.Version, policy *image.Policy) bool {
+	v = policy.Named(v)
+	return slices.ContainsFunc(r.Derived, func(place *edit.Reference) bool {
+		text, known := place.Derive(v)
+		return known && text != place.Text && !place.Fixed
+	})
+}
+
+// NeedsMetadata reports whether files of the component need more of a version than its tag and its digest.
+func (r Ref) NeedsMetadata(policy *image.Policy) bool {
+	return slices.ContainsFunc(r.Derived, func(place *edit.Reference) bool {
+		return strings.Contains(place.Template, "{revision}") || IsMoving(policy) && strings.Contains(place.Template, "{version}")
+	})
 }
 
 // RewritesForm reports whether a reference to the component has another form than pin requires.

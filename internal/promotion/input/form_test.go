@@ -85,6 +85,44 @@ func TestRewrite_writesOneVersionInAnotherForm(t *testing.T) {
 	}
 }
 
+// What files have besides, and is made of the version, is written again if it is not what the version makes.
+func TestRewrite_writesDerivedPlacesAgain(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name           string
+		template, text string
+		fixed          bool
+		want           string // the move; empty: none
+	}{
+		{name: "the same", template: "{version}", text: "1.5.0"},
+		{name: "another version", template: "{version}", text: "1.4.0", want: "derived: 1.5.0@A -> 1.5.0@A 1.5.0"},
+		{name: "no version", template: "web-{tag}", text: "none", want: "derived: 1.5.0@A -> 1.5.0@A 1.5.0"},
+		{name: "not known what it should have", template: "{revision}", text: "none"},
+		{name: "not writable", template: "{version}", text: "1.4.0", fixed: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newScenario(t, chain)
+			w.has("dev/shop", "web:1.5.0@A")
+			w.addFact("web", "1.5.0", image.Version{Digest: promotiontest.DigestA})
+			at := target("dev/shop")
+			current := w.Targets[at]
+			derived := current.References[0]
+			derived.Tag, derived.Digest, derived.Template, derived.Text, derived.Fixed = "", "", test.template, test.text, test.fixed
+			current.Derived = append(current.Derived, derived)
+			w.Targets[at] = current
+			in := w.input("dev/shop")
+			var moves []promotion.Move
+			if move, rewrites := input.Rewrite(in, in.Refs[0], versionOf("1.5.0@A")); rewrites {
+				moves = append(moves, move)
+			}
+			if got := movesText(moves...); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 // A reference that cannot be written as pin requires, a rejection, and an environment that promoter
 // never writes each keep the form that the files have.
 func TestRewrite_keepsTheForm(t *testing.T) {

@@ -38,7 +38,7 @@ func NewIndex(ctx context.Context, observation promotion.Observation) *Index {
 		steps:        &steps{ended: ctx.Err, left: maxSteps},
 	}
 	for target, current := range ix.obs.Selected() {
-		ix.refs[target] = refsIn(ix.observation(target.Application), target, current.References, ix.parents[target.Environment])
+		ix.refs[target] = refsIn(ix.observation(target.Application), target, current, ix.parents[target.Environment])
 		ix.Applications[target.Environment] = append(ix.Applications[target.Environment], target.Application)
 	}
 	return ix

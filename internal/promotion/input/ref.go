@@ -16,7 +16,8 @@ type Ref struct {
 	Component  string
 	Repository image.Repository
 	References []*edit.Reference
-	Versions   []image.Version // one per reference, in the order of the files
+	Derived    []*edit.Reference // see promotion.Current
+	Versions   []image.Version   // one per reference, in the order of the files
 	// Recorded is the version in the target's snapshot. In a checkout it is the most
 	// complete of the versions. Otherwise it is taken from the files and the commit
 	// trailers only, because a tag may have moved since it landed.
@@ -24,7 +25,8 @@ type Ref struct {
 }
 
 // refsIn groups the references of a target by component, sorted by name.
-func refsIn(o *promotion.Observation, target promotion.Target, references []edit.Reference, isParent bool) []Ref {
+func refsIn(o *promotion.Observation, target promotion.Target, current promotion.Current, isParent bool) []Ref {
+	references := current.References
 	sorted := make([]*edit.Reference, len(references))
 	for i := range references {
 		sorted[i] = &references[i]
@@ -39,6 +41,12 @@ func refsIn(o *promotion.Observation, target promotion.Target, references []edit
 		refs = append(refs, newRef(o, target, sorted[:n], isParent))
 		sorted = sorted[n:]
 	}
+	for i := range current.Derived {
+		derived := &current.Derived[i]
+		if at := slices.IndexFunc(refs, func(ref Ref) bool { return ref.Component == derived.Component }); at >= 0 {
+			refs[at].Derived = append(refs[at].Derived, derived)
+		}
+	}
 	return refs
 }
 
@@ -52,6 +60,10 @@ func newRef(o *promotion.Observation, target promotion.Target, references []*edi
 			ref.Recorded = written
 		}
 		ref.Versions = append(ref.Versions, o.Facts.Complete(*r))
+	}
+	if resolved, agree := ref.resolve(o, target); agree {
+		ref.Versions = resolved
+		ref.Recorded.Tag = cmp.Or(ref.Recorded.Tag, mostComplete(resolved).Tag)
 	}
 	if o.Checkout {
 		written := ref.Recorded
@@ -76,6 +88,24 @@ func newRef(o *promotion.Observation, target promotion.Target, references []*edi
 	}
 	ref.Recorded = o.Facts.Describe(ref.Repository, ref.Recorded)
 	return ref
+}
+
+// resolve returns the versions of references that look different, with the digests that their tags have: false if they differ
+// still. Nothing shows which digest of a moving tag a file means.
+func (r Ref) resolve(o *promotion.Observation, target promotion.Target) ([]image.Version, bool) {
+	if _, agreed := r.Agreed(); agreed || IsMoving(o.Policies[r.Component]) {
+		return nil, false
+	}
+	resolved := slices.Clone(r.Versions)
+	for i, reference := range r.References {
+		if resolved[i].Digest == "" {
+			resolved[i].Digest = o.Resolve(target, *reference).Digest
+		}
+		if resolved[i].Digest == "" {
+			return nil, false
+		}
+	}
+	return resolved, promotion.Agree(resolved)
 }
 
 // observedDigest returns the digest of a tag that a user wrote without one: the digest that

@@ -89,7 +89,8 @@ func sameConfig(a, b *config.Config) bool {
 // SameFiles reports whether two scans found the same in the files of a target. What did not
 // change is shared by them.
 func SameFiles(a, b promotion.Current) bool {
-	return sameList(a.References, b.References) && sameList(a.Refusals, b.Refusals) && sameList(a.Holds, b.Holds)
+	return sameList(a.References, b.References) && sameList(a.Derived, b.Derived) &&
+		sameList(a.Refusals, b.Refusals) && sameList(a.Holds, b.Holds)
 }
 
 // sameList reports whether two lists are the same one, or equal.

@@ -120,7 +120,7 @@ func (s *Site) text(v image.Version) (string, error) {
 	text := v.Tag
 	switch s.Tag.Format {
 	case FormatTemplate:
-		return fillTemplate(s.Tag.Template, s.Followed.Component, v)
+		return edit.Fill(s.Tag.Template, s.Followed.Component, v)
 	case FormatChart, FormatLocked:
 		text = strings.ReplaceAll(v.Tag, "_", "+")
 	case FormatVersion:

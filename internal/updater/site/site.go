@@ -156,9 +156,24 @@ func (p *Part) read() (tag, digest string) {
 		if p.Create != "" {
 			return "", "" // the key does not exist yet
 		}
-		return readTemplate(p.Template, text)
+		read := edit.ReadTemplate(p.Template, text)
+		return read.Tag, read.Digest
 	default:
 		return "", ""
+	}
+}
+
+// template returns how the part makes a text of a version, if it does not contain the version itself.
+func (p *Part) template() string {
+	switch {
+	case p == nil:
+		return ""
+	case p.Format == FormatVersion:
+		return "{version}"
+	case p.Format == FormatRevision:
+		return "{revision}"
+	default:
+		return p.Template
 	}
 }
 
@@ -244,7 +259,12 @@ func (p *Part) Problem() string {
 func (s *Site) Reference(file string, signed bool) edit.Reference {
 	tag, digest := s.Current()
 	form, fixed := s.form(signed)
+	template, text := s.Tag.template(), ""
+	if template != "" && s.Tag.Create == "" {
+		text = strings.Clone(s.Tag.text())
+	}
 	return edit.Reference{
+		Template: template, Text: text,
 		Component:  s.Followed.Component,
 		Shape:      s.Shape,
 		Key:        s.Key,
