@@ -16,26 +16,33 @@ import (
 // addGroup adds the site of a mapping whose tag and digest have separate keys.
 // Either may be nil. The given keys must not be duplicated in the mapping.
 func addGroup(d *document, out *sink, m *yaml.Node, s site.Site, tag, digest *yaml.Node, keys ...string) {
+	if setGroup(d, out, m, &s, tag, digest, keys...) {
+		out.add(s, d.key())
+	}
+}
+
+// setGroup sets the parts of the site of such a mapping. It returns false where the site is refused.
+func setGroup(d *document, out *sink, m *yaml.Node, s *site.Site, tag, digest *yaml.Node, keys ...string) bool {
 	out.claim(tag, digest)
 	for _, key := range keys {
 		if twice := node.Duplicate(m, key); twice != nil {
 			out.refuse(d.scalar(twice), s.Followed.Component, "the key %s occurs twice, and parsers differ in which one applies", key)
-			return
+			return false
 		}
 	}
 	if node.IsScalar(tag) {
 		s.Tag = &site.Part{Scalar: d.scalar(tag), Format: site.FormatTag}
 	}
 	if node.IsScalar(digest) {
-		s.Digest = site.DigestPart(d.scalar(digest))
+		s.Digest = site.DigestPart(d.scalar(digest), keyOf(m, digest))
 	}
 	for _, p := range s.Parts() {
 		if problem := p.Problem(); problem != "" {
 			out.refuse(p.Scalar, s.Followed.Component, "%s", problem)
-			return
+			return false
 		}
 	}
-	out.add(s, d.key())
+	return true
 }
 
 // addChart adds the site of a chart's version. If no version is set, the

@@ -60,7 +60,7 @@ func partOfDefaulted(filled lex.Filled, r image.Reference, name string) (p *site
 	}
 	p = &site.Part{Format: site.FormatTag, Before: name[:from], After: name[to:]}
 	if r.Digest != "" {
-		p.Format = site.DigestFormat(r.Digest)
+		p.Format = site.DigestFormat(r.Digest, "")
 	}
 	return p, fallback, true
 }

@@ -119,7 +119,7 @@ func sitesInArgument(d *document, n *yaml.Node) (found []site.Site, twice bool) 
 			s.Tag = partAt(g.tag, site.FormatTag)
 		}
 		if node.IsText(g.digest) {
-			s.Digest = partAt(g.digest, site.DigestFormat(g.digest.Value))
+			s.Digest = partAt(g.digest, site.DigestFormat(g.digest.Value, g.digestKey))
 		}
 		if len(s.Parts()) > 0 {
 			found = append(found, s)

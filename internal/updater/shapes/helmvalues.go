@@ -49,7 +49,7 @@ type valuesGroup struct {
 // findHelmValues inspects a mapping that may be a group of values.
 func findHelmValues(d *document, out *sink, m *yaml.Node) {
 	if g, found := groupOf(d, m); found {
-		addValuesGroup(d, out, m, g.followed, g.tag, g.digest, g.tagKey, g.digestKey)
+		addValuesGroup(d, out, m, besides{m, nil}, g.followed, g.tag, g.digest, g.tagKey, g.digestKey)
 		return
 	}
 	findHub(d, out, m)
@@ -79,7 +79,9 @@ func groupOf(d *document, m *yaml.Node) (valuesGroup, bool) {
 
 // addValuesGroup adds a group whose repository is known. A group without a
 // version leaves the version to the chart.
-func addValuesGroup(d *document, out *sink, m *yaml.Node, followed site.Followed, tag, digest *yaml.Node, keys ...string) {
+func addValuesGroup(
+	d *document, out *sink, m *yaml.Node, beside besides, followed site.Followed, tag, digest *yaml.Node, keys ...string,
+) {
 	if !node.IsText(tag) && !node.IsText(digest) {
 		return
 	}
@@ -87,7 +89,10 @@ func addValuesGroup(d *document, out *sink, m *yaml.Node, followed site.Followed
 	if len(keys) > 0 && strings.Contains(strings.ToLower(keys[0]), "tag") || lex.SaysImage(d.key()) {
 		s.Kind = image.ArtifactImage
 	}
-	addGroup(d, out, m, s, tag, digest, append(keys, "repository", "registry")...)
+	if setGroup(d, out, m, &s, tag, digest, append(keys, "repository", "registry")...) {
+		addCompanions(d, out, beside.mapping, &s, beside.prefix, false)
+		out.add(s, d.key())
+	}
 }
 
 // firstOf returns the first of the keys that has a scalar value in the mapping,
@@ -217,7 +222,7 @@ func findHub(d *document, out *sink, m *yaml.Node) {
 			}
 			seen[name] = true
 			if followed, found := d.follow(joinName(hub, name)); found {
-				addValuesGroup(d, out, m, followed, tag, nil, "hub", "tag")
+				addValuesGroup(d, out, m, besides{}, followed, tag, nil, "hub", "tag")
 			}
 		})
 	}

@@ -52,6 +52,7 @@ func (x *sink) ignores(s span.Scalar) bool {
 type marked struct {
 	marker   lex.Marker
 	scalar   span.Scalar
+	key      string
 	mapping  *yaml.Node // the mapping that contains the scalar; nil if it is in a list
 	followed site.Followed
 }
@@ -69,7 +70,7 @@ func visitMarker(d *document, out *sink, n *yaml.Node) {
 		out.note(s, "the marker names %s, which is not followed here", lex.Shorten(m.Component))
 		return
 	}
-	mark := marked{marker: m, scalar: s, followed: followed}
+	mark := marked{marker: m, scalar: s, key: d.key(), followed: followed}
 	if len(d.parents) > 0 {
 		mark.mapping = d.parents[len(d.parents)-1]
 	}
@@ -153,13 +154,13 @@ func (m marked) part() *site.Part {
 	case fieldVersion:
 		return &site.Part{Scalar: m.scalar, Format: site.FormatVersion}
 	case fieldDigest:
-		return site.DigestPart(m.scalar)
+		return site.DigestPart(m.scalar, m.key)
 	}
 	before, name, after := lex.CutReference(value)
 	reference, err := image.Parse(name)
 	switch {
 	case image.ValidDigest(value):
-		return site.DigestPart(m.scalar)
+		return site.DigestPart(m.scalar, m.key)
 	case err == nil && (reference.Tag != "" || reference.Digest != ""):
 		return &site.Part{Scalar: m.scalar, Format: site.FormatReference, Before: before, After: after, Name: reference.Name}
 	case m.followed.Artifact == image.ArtifactChart:

@@ -43,7 +43,7 @@ func findPrefixed(d *document, out *sink, m *yaml.Node) {
 		if !ok || found.tag != nil && out.isClaimed(found.tag) || found.digest != nil && out.isClaimed(found.digest) {
 			continue
 		}
-		addValuesGroup(d, out, group, found.followed, found.tag, found.digest, found.tagKey, found.digestKey)
+		addValuesGroup(d, out, group, besidesIn(m, found), found.followed, found.tag, found.digest, found.tagKey, found.digestKey)
 	}
 }
 

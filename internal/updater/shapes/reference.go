@@ -48,6 +48,7 @@ func findReference(d *document, out *sink, n *yaml.Node) bool {
 	if lex.SaysImage(d.key()+before) && !strings.HasSuffix(before, ociScheme) {
 		s.Kind = image.ArtifactImage
 	}
+	addCompanions(d, out, directValue(d, n), &s, prefixOf(d.key()), true)
 	out.add(s, d.key())
 	return true
 }

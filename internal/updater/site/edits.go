@@ -44,6 +44,9 @@ func (p *Planned) Merge(other Planned) bool {
 // Plan returns the changes of a site, either all of them or none.
 func Plan(s *Site, version image.Version, signed bool) ([]Planned, error) {
 	changes, err := s.edits(version)
+	if err == nil && len(changes) > 0 {
+		err = s.barred
+	}
 	if err == nil && len(changes) > 0 && signed {
 		err = errSigned
 	}
@@ -153,7 +156,8 @@ func (s *Site) desired(v image.Version) (desired, error) {
 	case image.PinDigest:
 		// A tag without a key of its own stays. Otherwise a Helm chart would use
 		// its own default tag.
-		needsTag = s.Editable == nil && s.Tag != nil && s.Tag.Format == FormatTag && s.Tag.text() != ""
+		needsTag = s.Editable == nil && s.Tag != nil && s.Tag.text() != "" &&
+			(s.Tag.Format == FormatTag || s.Tag.Format == FormatReference && s.Digest != nil && tag != "")
 		needsDigest = true
 	case image.PinTagDigest:
 		needsTag, needsDigest = true, true

@@ -81,6 +81,15 @@ type Site struct {
 	// Editable is the mapping in which keys for a missing tag or digest may be
 	// added and whole lines removed. If nil, the keys are not changed.
 	Editable *Editable
+	// barred is why the site must not change; nil: it may.
+	barred error
+}
+
+// Bar records why the site must not change. The first reason counts.
+func (s *Site) Bar(why error) {
+	if s.barred == nil {
+		s.barred = why
+	}
 }
 
 // Editable is a mapping whose keys the updater may add and remove.
@@ -221,14 +230,25 @@ func NewReference(shape edit.Shape, s span.Scalar, followed Followed, ref image.
 	}}
 }
 
-// DigestPart returns the part for a scalar that contains a digest, with or
-// without its algorithm.
-func DigestPart(s span.Scalar) *Part {
-	return &Part{Scalar: s, Format: DigestFormat(s.Value())}
+// HasDigest reports whether the part contains a digest.
+func (p *Part) HasDigest() bool {
+	_, digest := p.read()
+	return digest != ""
 }
 
-// DigestFormat returns the format of a digest, with or without its algorithm.
-func DigestFormat(text string) Format {
+// DigestPart returns the part for a scalar under a key that contains a digest, with or
+// without its algorithm.
+func DigestPart(s span.Scalar, key string) *Part {
+	return &Part{Scalar: s, Format: DigestFormat(s.Value(), key)}
+}
+
+// DigestFormat returns the format of a digest, with or without its algorithm. Of an empty one, the key
+// decides: charts that name it sha add the algorithm by themselves.
+func DigestFormat(text, key string) Format {
+	key = strings.ToLower(key)
+	if text == "" && (strings.HasSuffix(key, "sha") || strings.HasSuffix(key, "sha256")) {
+		return formatHex
+	}
 	if len(text) == 64 && !strings.Contains(text, ":") {
 		return formatHex
 	}
