@@ -35,7 +35,7 @@ type rawWrite struct {
 	File strictyaml.Located[string] `yaml:"file" required:"true"`
 	// Path of the value in YAML, such as `spec.values.image.tag` or `images[name=web].newTag`. See docs/writing.md#paths-of-write.
 	Path strictyaml.Located[string] `yaml:"path"`
-	// Regular expression whose only group is the value, within one scalar.
+	// Regular expression whose only group is the value, within one scalar. In files that are not YAML or JSON, it must match once.
 	Regex strictyaml.Located[string] `yaml:"regex"`
 	// Name of the component whose version is written.
 	Component strictyaml.Located[string] `yaml:"component" required:"true"`

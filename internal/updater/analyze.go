@@ -11,6 +11,7 @@ import (
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
+	"promoter/internal/updater/lex"
 	"promoter/internal/updater/prefilter"
 	"promoter/internal/updater/shapes"
 	"promoter/internal/updater/site"
@@ -79,8 +80,14 @@ func (a analysis) ofLink(file File) analysis {
 
 func (u *Updater) analyzeContent(file File, content []byte, known shapes.Sources) analysis {
 	kind := u.filter.Kind(file.Path)
-	if kind == prefilter.Template {
+	writes := u.writes(file.Path)
+	switch {
+	case kind == prefilter.Template:
 		return u.findInTemplate(file.Path, content)
+	case kind == prefilter.Env:
+		return u.findInText(file.Path, content, u.finder.FindInEnv)
+	case kind == prefilter.Marked && len(writes) == 0, kind != prefilter.Unknown && kind != prefilter.Manifest && onlyExpressions(writes):
+		return u.findInText(file.Path, content, u.finder.FindInText)
 	}
 	stream, err := span.Parse(content)
 	// Many tools keep settings as JSON with comments, which no manifest parser reads.
@@ -94,11 +101,26 @@ func (u *Updater) analyzeContent(file File, content []byte, known shapes.Sources
 		return analysis{}
 	case kind == prefilter.Manifest:
 		return refused(refuseSyntax(file.Path, "not valid YAML: ", err))
-	case len(u.writes(file.Path)) > 0:
-		return refused(refuseSyntax(file.Path, "write: the file is neither YAML nor JSON: ", err))
+	case onlyExpressions(writes):
+		return u.findInText(file.Path, content, u.finder.FindInText)
+	case len(writes) > 0:
+		return refused(refuseSyntax(file.Path, "write: the file is neither YAML nor JSON, where only regex finds a value: ", err))
 	default:
 		return u.findInUnknown(file.Path, content, err)
 	}
+}
+
+// onlyExpressions reports whether there are write entries, and none of them has a path.
+func onlyExpressions(writes []shapes.Write) bool {
+	return len(writes) > 0 && !slices.ContainsFunc(writes, func(w shapes.Write) bool { return w.Path != "" })
+}
+
+// findIn finds references in text that is not YAML.
+type findIn func(file string, content []byte, writes []shapes.Write) (shapes.Findings, *span.Stream)
+
+func (u *Updater) findInText(file string, content []byte, find findIn) analysis {
+	found, stream := find(file, content, u.writes(file))
+	return analysis{found: found, held: findHolds(file, stream, u.holds(file)), stream: stream}
 }
 
 func refused(refusals ...edit.Refusal) analysis {
@@ -181,7 +203,7 @@ func (u *Updater) guard(file File, kind prefilter.Kind, content []byte) ([]byte,
 	}
 	over := int64(len(content)) > u.options.MaxFileSize
 	cut := over && int64(len(content)) == u.options.MaxFileSize+1 && file.Size != int64(len(content))
-	may := u.filter.Match(content) || len(u.writes(file.Path)) > 0
+	may := u.mayMatch(kind, content) || len(u.writes(file.Path)) > 0
 	switch {
 	case cut:
 		return nil, u.refuseUnread(file, kind, u.tooLarge())
@@ -191,6 +213,14 @@ func (u *Updater) guard(file File, kind prefilter.Kind, content []byte) ([]byte,
 		return nil, nil
 	}
 	return u.guardText(file, kind, content)
+}
+
+// mayMatch reports whether the content may contain a reference.
+func (u *Updater) mayMatch(kind prefilter.Kind, content []byte) bool {
+	if kind == prefilter.Marked {
+		return lex.MayHaveMarkers(content)
+	}
+	return u.filter.Match(content)
 }
 
 // guardText checks for content that must not reach a parser.

@@ -24,8 +24,8 @@ type goldenVersion struct {
 
 // goldenWrite is a write entry of a case.yaml, as in .promoter.yaml.
 type goldenWrite struct {
-	File, Path, Component, Value string
-	Create                       bool
+	File, Path, Regex, Component, Value string
+	Create                              bool
 }
 
 // version returns the wanted version of a component.
@@ -39,7 +39,7 @@ func (c goldenCase) writes(file string) []shapes.Write {
 	var writes []shapes.Write
 	for _, w := range c.Write {
 		if w.File == file {
-			writes = append(writes, shapes.Write{Path: w.Path, Component: w.Component, Value: w.Value, Create: w.Create})
+			writes = append(writes, shapes.Write{Path: w.Path, Regex: w.Regex, Component: w.Component, Value: w.Value, Create: w.Create})
 		}
 	}
 	return writes

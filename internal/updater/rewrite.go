@@ -136,8 +136,17 @@ func (r *rewriter) proven(changes []span.Change, replacements []span.Replacement
 	if r.analysis.template {
 		return content, r.proveTemplate(content, changes)
 	}
-	return content, span.Prove(r.analysis.stream, changes, content)
+	if err := span.Prove(r.analysis.stream, changes, content); err != nil || !r.analysis.stream.IsText() {
+		return content, err //nolint:wrapcheck // what is not proven
+	}
+	again := r.updater.analyzeContent(File{Path: r.file}, content, nil).found
+	if len(again.Sites) != len(r.analysis.found.Sites) || len(again.Refusals) != len(r.analysis.found.Refusals) {
+		return nil, errOtherReferences // such as an expression that matches no more
+	}
+	return content, nil
 }
+
+var errOtherReferences = errors.New("the result would have other references than the file")
 
 // proveTemplate proves a template by analyzing it again: the same lines must be
 // whole references with the intended values, and no line may still name the old version
@@ -145,7 +154,7 @@ func (r *rewriter) proven(changes []span.Change, replacements []span.Replacement
 func (r *rewriter) proveTemplate(content []byte, changes []span.Change) error {
 	again := r.updater.findInTemplate(r.file, content)
 	if len(again.found.Sites) != len(r.analysis.found.Sites) || len(again.found.Refusals) != len(r.analysis.found.Refusals) {
-		return errors.New("the result would have other references than the template")
+		return errOtherReferences
 	}
 	left := map[edit.Reference]bool{}
 	for i := range r.analysis.found.Sites {

@@ -12,6 +12,8 @@ type Kind string
 const (
 	Manifest Kind = "manifest" // YAML or JSON by its extension
 	Template Kind = "template" // a template by its extension
+	Env      Kind = "env"      // lines of KEY=VALUE
+	Marked   Kind = "marked"   // text of other languages; read for markers
 	Unknown  Kind = "unknown"  // read, and used if it parses
 	Other    Kind = "other"    // contains no manifests; not read
 )
@@ -22,11 +24,13 @@ const (
 var kinds = map[Kind]string{
 	Manifest: ".yaml .yml .json chart.lock",
 	Template: ".tpl .gotmpl .tmpl",
+	Env:      ".env .properties .envrc",
+	Marked:   ".tf .tfvars .hcl .nomad .jsonnet .libsonnet .cue .dhall .star .bzl .nix .toml .ini .cfg .conf .pkl .k",
 	Other: ".md .markdown .mdx .rst .adoc .txt .log .csv .tsv .html .htm .css .scss .xml .svg " +
 		".sh .bash .zsh .fish .ps1 .bat .cmd .awk .sed .mk .go .mod .sum .work .py .pyi .ipynb .rb .erb .js .mjs .cjs " +
 		".jsx .ts .tsx .java .kt .kts .gradle .groovy .scala .c .h .cc .cpp .hpp .cs .rs .php .pl .lua .swift .dart .ex " +
-		".exs .erl .hs .clj .r .sql .proto .graphql .tf .tfvars .hcl .nomad .jsonnet .libsonnet .cue .dhall .star .bzl " +
-		".bazel .rego .nix .toml .ini .cfg .conf .properties .env .lock .pem .crt .cer .key .pub .asc .sig .gpg .age " +
+		".exs .erl .hs .clj .r .sql .proto .graphql " +
+		".bazel .rego .lock .pem .crt .cer .key .pub .asc .sig .gpg .age " +
 		".png .jpg .jpeg .gif .ico .webp .bmp .pdf .mp4 .mov .webm .mp3 .wav .woff .woff2 .ttf .otf .eot " +
 		".zip .gz .tgz .tar .bz2 .xz .zst .7z .jar .war .class .so .dll .dylib .exe .bin .wasm .o .a .db .sqlite .pyc " +
 		".drawio .excalidraw .patch .diff .prettierignore .helmignore .gitignore .gitattributes .gitmodules " +
@@ -56,12 +60,28 @@ func (f *Filter) Kind(file string) Kind {
 	if kind, found := f.byName[name]; found {
 		return kind
 	}
+	if rest, found := strings.CutPrefix(name, ".env."); found {
+		return envOf(rest)
+	}
 	kind, found := f.byName[path.Ext(name)]
 	switch {
-	case kind == Template && f.byName[path.Ext(strings.TrimSuffix(name, path.Ext(name)))] == Other:
+	case kind == Template && isText(f.byName[path.Ext(strings.TrimSuffix(name, path.Ext(name)))]):
 		return Other // the template of a document or a script, such as README.md.gotmpl
 	case found:
 		return kind
 	}
 	return Unknown
+}
+
+// isText reports whether a kind is neither YAML nor JSON.
+func isText(kind Kind) bool { return kind == Other || kind == Env || kind == Marked }
+
+// envOf returns the kind of the file .env.NAME. An example is copied by users, and never deployed.
+func envOf(name string) Kind {
+	switch name {
+	case "example", "sample", "template", "tmpl", "dist":
+		return Other
+	default:
+		return Env
+	}
 }

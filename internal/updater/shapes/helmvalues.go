@@ -155,32 +155,45 @@ func withRegistry(d *document, m *yaml.Node, name string) []string {
 	return append(names, name)
 }
 
-// registryPaths are the keys with which values set a registry for the groups below them.
-var registryPaths = [][]string{
-	{"registry"},
-	{"imageRegistry"},
-	{"image_registry"},
-	{"dockerRegistry"},
-	{"containerRegistry"},
-	{"image", "registry"},
-	{"images", "registry"},
-	{"registry", "url"},
-	{"registry", "host"},
-	{"registry", "name"},
-}
-
 // parentRegistries returns the registries of the mappings around the current node, the nearest
-// first.
+// first: the values of keys such as registry, imageRegistry, and image.registry.
 func parentRegistries(d *document) []string {
 	var found []string
 	for _, parent := range slices.Backward(d.parents) {
-		for _, path := range registryPaths {
-			if registry := node.Text(parent, path...); registry != "" {
-				found = append(found, registry)
+		for i := 0; i+1 < len(parent.Content); i += 2 {
+			key, value := parent.Content[i].Value, node.Resolve(parent.Content[i+1])
+			switch {
+			case key == "image" || key == "images":
+				found = appendText(found, node.Get(value, "registry"))
+			case !isRegistryKey(key):
+			case node.IsScalar(value):
+				found = appendText(found, value)
+			default:
+				found = appendText(found, node.Get(value, "url"), node.Get(value, "host"), node.Get(value, "name"))
 			}
 		}
 	}
 	return found
+}
+
+// isRegistryKey reports whether a key names the registry of images: registry, or that with one word
+// before it.
+func isRegistryKey(key string) bool {
+	const word = "registry"
+	if len(key) < len(word) || !strings.EqualFold(key[len(key)-len(word):], word) {
+		return false
+	}
+	words := wordsOfKey(key)
+	return len(words) <= 2 && words[len(words)-1] == word
+}
+
+func appendText(all []string, nodes ...*yaml.Node) []string {
+	for _, n := range nodes {
+		if node.IsText(n) {
+			all = append(all, n.Value)
+		}
+	}
+	return all
 }
 
 // globalRegistries returns the registries that the values around the current

@@ -29,6 +29,9 @@ func (x *sink) marker(s span.Scalar) (lex.Marker, bool) {
 	if !x.markers || s.Node.Kind != yaml.ScalarNode {
 		return lex.Marker{}, false
 	}
+	if s.Stream.IsText() {
+		return lex.ParseMarker(s.Node.LineComment)
+	}
 	rest, afterValue := s.RestOfLine()
 	comment, isComment := bytes.CutPrefix(bytes.TrimLeft(rest, " \t,]}"), []byte("#"))
 	if !afterValue || !isComment {
@@ -43,6 +46,10 @@ func (x *sink) marker(s span.Scalar) (lex.Marker, bool) {
 func (x *sink) ignores(s span.Scalar) bool {
 	if !x.markers {
 		return false
+	}
+	if s.Stream.IsText() {
+		m, found := lex.ParseMarker(s.Node.LineComment)
+		return found && m.Ignore
 	}
 	rest, _ := s.RestOfLine()
 	return lex.IgnoresLine(string(rest))
@@ -70,12 +77,44 @@ func visitMarker(d *document, out *sink, n *yaml.Node) {
 		out.note(s, "the marker names %s, which is not followed here", lex.Shorten(m.Component))
 		return
 	}
+	if s.Stream.IsText() && n.Tag == nullTag {
+		out.refuseAt(s, followed.Component, "the line of the marker has no value, or several; write the marker at the end of a line with one")
+		return
+	}
 	mark := marked{marker: m, scalar: s, key: d.key(), followed: followed}
-	if len(d.parents) > 0 {
+	if len(d.parents) > 0 && !s.Stream.IsText() {
 		mark.mapping = d.parents[len(d.parents)-1]
+	}
+	if s.Stream.IsText() {
+		out.pairInText(&mark)
 	}
 	out.marked = append(out.marked, mark)
 }
+
+// pairInText lets a tag and a digest in text that is not YAML belong together, as if they were in
+// one mapping: each with the last one of its component that has no other.
+func (x *sink) pairInText(mark *marked) {
+	digest := mark.part().IsDigest()
+	if !digest && mark.part().Format != site.FormatTag {
+		return
+	}
+	for i := len(x.marked) - 1; i >= max(0, len(x.marked)-nearMarkers); i-- {
+		other := &x.marked[i]
+		format := other.part().Format
+		if other.marker.Component != mark.marker.Component || format != site.FormatTag && !other.part().IsDigest() {
+			continue
+		}
+		if other.mapping == nil && other.part().IsDigest() != digest {
+			pair := &yaml.Node{Kind: yaml.MappingNode}
+			other.mapping, mark.mapping = pair, pair
+		}
+		return
+	}
+}
+
+// nearMarkers is how many markers around one are compared with it, because a list may have any
+// number of them.
+const nearMarkers = 8
 
 // finish completes the findings of a file: it turns markers into sites and drops
 // sites on ignored lines.
@@ -129,12 +168,10 @@ func (x *sink) addMarked(i int) {
 }
 
 // sibling returns the matching other marker of the same mapping and component,
-// or nil. It checks only the nearest markers, because a list may have any number
-// of them.
+// or nil. It checks only the nearest markers.
 func (x *sink) sibling(i int, fits func(marked) bool) *marked {
-	const near = 8
 	mark := x.marked[i]
-	for j := max(0, i-near); j < min(len(x.marked), i+near+1); j++ {
+	for j := max(0, i-nearMarkers); j < min(len(x.marked), i+nearMarkers+1); j++ {
 		other := &x.marked[j]
 		if j != i && mark.mapping != nil && other.mapping == mark.mapping &&
 			other.marker.Component == mark.marker.Component && fits(*other) {

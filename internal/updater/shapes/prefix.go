@@ -27,7 +27,7 @@ func endsInVersion(key string) bool {
 	switch key[len(key)-1] {
 	case 'g', 'n', 't', 'a', '6', 'G', 'N', 'T', 'A':
 		words := wordsOfKey(key)
-		return len(words) > 1 && versionEnds[words[len(words)-1]] != ""
+		return (len(words) > 1 || isUpper(key)) && versionEnds[words[len(words)-1]] != ""
 	}
 	return false
 }

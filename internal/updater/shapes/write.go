@@ -50,6 +50,9 @@ func addWrite(d *document, out *sink, w Write) error {
 		return fmt.Errorf("the component %s is not followed here", w.Component)
 	}
 	s := site.Site{Shape: shapeWrite, Followed: followed}
+	if w.Path == "" && d.stream.IsText() {
+		return addTextRegex(d, out, w, s)
+	}
 	if w.Path == "" {
 		return addRegex(d, out, w, s)
 	}
@@ -135,12 +138,40 @@ func addRegex(d *document, out *sink, w Write, s site.Site) error {
 	return nil
 }
 
+// addTextRegex adds the site for the only match of a regular expression in text that is not YAML.
+func addTextRegex(d *document, out *sink, w Write, s site.Site) error {
+	expression, err := regexp.Compile(w.Regex)
+	if err != nil || expression.NumSubexp() != 1 {
+		return fmt.Errorf("the expression %s must be valid and have one group", w.Regex)
+	}
+	switch matches := len(expression.FindAllIndex(d.stream.Data, maxTextMatches)); matches {
+	case 0:
+		return fmt.Errorf("nothing in the file matches %s", w.Regex)
+	case 1:
+	default:
+		return fmt.Errorf("%s matches several times; in files that are neither YAML nor JSON, it must match once", w.Regex)
+	}
+	match := expression.FindSubmatchIndex(d.stream.Data)
+	at := span.Span{Start: match[2], End: match[3]}
+	if at.Start < 0 || d.stream.LineEnd(at.Start) < at.End {
+		return fmt.Errorf("%s: the match is not within one line", w.Regex)
+	}
+	if s.Tag, err = partOf(d, at); err != nil {
+		return fmt.Errorf("%s: %w", w.Regex, err)
+	}
+	s.Tag.Template = w.Value
+	out.written[s.Tag.Scalar.Node] = true
+	out.claim(s.Tag.Scalar.Node)
+	out.found.Sites = append(out.found.Sites, s)
+	return nil
+}
+
 var errNotInValue = errors.New("a match is not within one value")
 
 // partOf returns the part for the scalar that contains the matched bytes.
 func partOf(d *document, match span.Span) (*site.Part, error) {
 	for _, document := range d.stream.Documents {
-		if n := scalarAround(d, document, match); n != nil {
+		if n := scalarAround(d.stream, document, match); n != nil {
 			return partWithin(d, n, match)
 		}
 	}
@@ -148,15 +179,15 @@ func partOf(d *document, match span.Span) (*site.Part, error) {
 }
 
 // scalarAround returns the scalar that contains the bytes, or nil.
-func scalarAround(d *document, n *yaml.Node, match span.Span) *yaml.Node {
+func scalarAround(s *span.Stream, n *yaml.Node, match span.Span) *yaml.Node {
 	if node.IsScalar(n) {
-		found, err := d.stream.Span(n)
+		found, err := s.Span(n)
 		if err == nil && found.Start <= match.Start && match.End <= found.End {
 			return n
 		}
 	}
 	for _, child := range n.Content {
-		if found := scalarAround(d, child, match); found != nil {
+		if found := scalarAround(s, child, match); found != nil {
 			return found
 		}
 	}

@@ -77,6 +77,9 @@ func IsSigned(documents []*yaml.Node) bool {
 			if node.Text(root, "sops", "mac") != "" && node.Text(root, "sops", "mac_only_encrypted") != "true" {
 				return true
 			}
+			if node.Text(root, "sops_mac") != "" && node.Text(root, "sops_mac_only_encrypted") != "true" { // in an env file
+				return true
+			}
 		}
 	}
 	return false

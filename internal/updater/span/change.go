@@ -82,6 +82,22 @@ type Replacement struct {
 func (c Change) Replacement() (Replacement, error) {
 	var replaced Replacement
 	var err error
+	switch {
+	case c.Scalar.Stream.IsText() && c.action == set:
+		replaced, err = c.setText()
+	case c.Scalar.Stream.IsText():
+		err = errTextKey
+	default:
+		replaced, err = c.replacement()
+	}
+	if err != nil {
+		return Replacement{}, err
+	}
+	return c.Scalar.Stream.outward(replaced)
+}
+
+// replacement returns the bytes to replace in a stream of YAML.
+func (c Change) replacement() (replaced Replacement, err error) {
 	switch c.action {
 	case add:
 		replaced, err = c.add()
@@ -92,10 +108,7 @@ func (c Change) Replacement() (Replacement, error) {
 	default:
 		replaced, err = c.set()
 	}
-	if err != nil {
-		return Replacement{}, err
-	}
-	return c.Scalar.Stream.outward(replaced)
+	return replaced, err
 }
 
 // outward converts a replacement in the stream to one in its file.

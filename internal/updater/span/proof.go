@@ -63,6 +63,9 @@ func newProof(changes []Change) *proof {
 
 // stream verifies the text of a stream.
 func (p *proof) stream(old *Stream, data []byte) error {
+	if old.IsText() {
+		return p.nodes(old.Documents, ParseText(data, old.syntax).Documents)
+	}
 	documents, err := parse(data)
 	if err != nil {
 		return fmt.Errorf("the result would not parse: %w", err)

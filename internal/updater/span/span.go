@@ -81,6 +81,9 @@ func (s *Stream) Span(n *yaml.Node) (Span, error) {
 	if err != nil {
 		return Span{}, err
 	}
+	if s.IsText() && at+len(n.Value) <= len(s.Data) {
+		return Span{at, at + len(n.Value)}, nil
+	}
 	at = skipProperties(s.Data, at)
 	switch {
 	case n.Kind != yaml.ScalarNode:

@@ -7,6 +7,8 @@
 // anything but the requested changes differs. A change whose bytes are not
 // certain is an error, never a guess.
 //
+// Text that is not YAML is a stream with a Syntax, which reads its values.
+//
 // Text in a literal block scalar may itself be a stream. Stream.Nested returns
 // it, and changes in it are converted to bytes of the file.
 package span
@@ -27,8 +29,9 @@ type Stream struct {
 	Data      []byte       // must not be changed
 	Documents []*yaml.Node // empty if the text was not parsed
 
-	lines []int  // offsets of line starts
-	block *block // nil if the stream is a file
+	lines  []int  // offsets of line starts
+	block  *block // nil if the stream is a file
+	syntax Syntax // nil if the text is YAML
 	// Where the last lookups ended. Positions are looked up in file order, and
 	// a hostile file may be one line with a million of them.
 	parsed, shown cursor
