@@ -21,7 +21,7 @@ func bufioReader(content []byte) *bufio.Reader { return bufio.NewReader(bytes.Ne
 // files of the updater.
 const (
 	goldenVersion = 16
-	goldenDigest  = "cdb6718c51a6e230fd61f6755895bb805a4dea675416dc41ff9a4c4e9f749cb7"
+	goldenDigest  = "a179fe0b513a8caa9159c88d970a00312b2ea5756f7c1d605060055237f15083"
 )
 
 // TestVersion is a reminder to increase the version when the scanner finds something

@@ -36,6 +36,8 @@ func TestFilter_kind(t *testing.T) {
 		"apps/Web.YAML": Manifest, "a/b.json": Manifest, "shop/Chart.lock": Manifest, "a.tpl": Template, "a": Unknown, "a.xyz": Unknown,
 		".promoter.yaml": Other, "yarn.lock": Other, "Dockerfile": Other, "dockerfile.web.yaml": Other, "package-lock.json": Other, "a.md": Other,
 		"README.md.gotmpl": Other, "run.sh.tpl": Other, "values.yaml.gotmpl": Template, "version.tpl": Template,
+		".env": Env, "a/params.env": Env, ".env.prod": Env, ".env.example": Other, "x.properties": Env, "main.tf": Marked, "a.toml": Marked,
+		"a.toml.tmpl": Other, ".terraform.lock.hcl": Marked,
 	} {
 		if got := f.Kind(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)

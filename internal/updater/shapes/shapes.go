@@ -139,6 +139,7 @@ func knownShapes() []shape {
 		{name: shapeTemplateDefault, scalar: findTemplateDefault},
 		{name: shapeReference, scalar: findReference},
 		{name: shapeNested, scalar: findNested},
+		{name: shapeCommand, scalar: findCommand},
 	}
 }
 

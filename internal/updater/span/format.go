@@ -98,7 +98,7 @@ func plainIsSafe(s string) bool {
 
 // plainStaysSafe reports whether the new text is a valid plain scalar where the
 // old one was: both have the same start and end, and the new part between
-// contains only safe characters.
+// contains only safe characters, and single spaces if the old one has spaces.
 func plainStaysSafe(old, value string) bool {
 	before, after := 0, 0
 	for before < len(old) && before < len(value) && old[before] == value[before] {
@@ -108,5 +108,13 @@ func plainStaysSafe(old, value string) bool {
 		after++
 	}
 	middle := value[before : len(value)-after]
-	return before > 0 && plainIsSafe("a"+middle+"a")
+	if before == 0 || strings.TrimSpace(middle) != middle || strings.Contains(middle, " ") && !strings.Contains(old, " ") {
+		return false
+	}
+	for word := range strings.SplitSeq(middle, " ") {
+		if !plainIsSafe("a"+word+"a") || strings.HasSuffix(word, ":") {
+			return false
+		}
+	}
+	return true
 }

@@ -23,6 +23,15 @@ type lineStart struct{ inner, outer int }
 
 // Nested parses the text of a literal block scalar as a separate stream.
 func (s *Stream) Nested(n *yaml.Node) (*Stream, error) {
+	return s.nested(n, Parse)
+}
+
+// NestedText reads the text of a literal block scalar, which is not YAML, as a separate stream.
+func (s *Stream) NestedText(n *yaml.Node, syntax Syntax) (*Stream, error) {
+	return s.nested(n, func(data []byte) (*Stream, error) { return ParseText(data, syntax), nil })
+}
+
+func (s *Stream) nested(n *yaml.Node, read func([]byte) (*Stream, error)) (*Stream, error) {
 	if n.Style&yaml.LiteralStyle == 0 {
 		return nil, errSpan
 	}
@@ -34,7 +43,7 @@ func (s *Stream) Nested(n *yaml.Node) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner, err := Parse([]byte(n.Value))
+	inner, err := read([]byte(n.Value))
 	if err != nil {
 		return nil, err
 	}
