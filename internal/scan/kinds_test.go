@@ -161,3 +161,26 @@ func TestFiles_imageAndChartOfOneRepository(t *testing.T) {
 		})
 	}
 }
+
+// Without a config, users name the repository of a chart as that of an image.
+func TestFiles_explicitVersionsHaveNoKind(t *testing.T) {
+	t.Parallel()
+	const chart = "kind: OCIRepository\nspec:\n  url: oci://quay.io/acme/charts/web\n  ref: {tag: 1.4.0}\n"
+	explicit, err := image.ParseExplicitVersions([]string{"quay.io/acme/charts/web:1.5.0"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, err := config.Folder(explicit.Repositories())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := updater.File{Path: "web.yaml", Size: int64(len(chart)), Read: func() ([]byte, error) { return []byte(chart), nil }}
+	found, err := scan.Files(t.Context(), scan.Request{Config: folder, Environments: folder.Order(), Explicit: explicit},
+		func(yield func(updater.File, error) bool) { yield(file, nil) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"web=1.4.0"}, references(found, at(config.FolderEnvironment))); diff != "" {
+		t.Errorf("references (-want +got):\n%s", diff)
+	}
+}
