@@ -246,13 +246,21 @@ func (c *Checkout) preview(
 	for i, result := range results {
 		target := &targets[edited[i]]
 		target.Files, target.Changes = result.Files, result.Changes
-		target.Notes = slices.Concat(edits[i].Tree.Notes[target.Target], result.Notes)
+		target.Notes = slices.Concat(edits[i].Tree.Notes[target.Target], foreignNotes(observation.Targets[target.Target]), result.Notes)
 		target.Refusals = edit.Union(observation.Targets[target.Target].Refusals, result.Refusals)
 		if len(target.Moves) > 0 && len(result.Refusals) > 0 {
 			target.State, target.Reason = promotion.Refused, promotion.RefusedBy(result.Refusals)
 		}
 	}
 	return targets, nil
+}
+
+// foreignNotes returns notes about the references that are of other lines of versions.
+func foreignNotes(current promotion.Current) (notes []edit.Note) {
+	for _, f := range current.Foreign {
+		notes = append(notes, edit.Note{Position: f.Position, Text: f.Reason})
+	}
+	return notes
 }
 
 // learnRefusals adds the refusals of edits that do not stop all components of their target

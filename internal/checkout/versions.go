@@ -40,7 +40,7 @@ func (c *Checkout) explicitVersions(
 	available := map[string]promotion.Available{}
 	for _, component := range promotion.FollowedIn(c.config, observation.Selected(), shown) {
 		version, ok := options.Explicit[component.Repository]
-		if !ok {
+		if !ok || c.isOfAnother(component, version.Tag) {
 			continue
 		}
 		if required := observation.Verify[component.Name]; len(required) > 0 {
@@ -56,6 +56,17 @@ func (c *Checkout) explicitVersions(
 		available[component.Name] = promotion.Available{Version: version, Found: true, Explicit: true}
 	}
 	return available
+}
+
+// isOfAnother reports whether a tag that a user named is of another component of the same repository.
+func (c *Checkout) isOfAnother(component promotion.Followed, tag string) bool {
+	if policy := c.config.Policy(component.Component.Name); policy == nil || policy.Admits(tag) {
+		return false
+	}
+	return slices.ContainsFunc(c.config.Components, func(other config.Component) bool {
+		return other.Name != component.Component.Name && other.Pattern.IsExact() && other.Pattern.Match(component.Repository) &&
+			other.Artifact == component.Component.Artifact && c.config.Policy(other.Name).Admits(tag)
+	})
 }
 
 // askRegistries sets the available versions of the components in targets without

@@ -237,10 +237,20 @@ func sameImage(a, b Component) bool {
 	return a.Pattern.String() != "" && a.Pattern.Equal(b.Pattern)
 }
 
-// sameKind reports whether both components may follow the same version of a repository: an image
-// is no chart. Patterns name what they match by its repository, so they are of one kind.
-func sameKind(a, b Component) bool {
-	return !a.Pattern.IsExact() || a.Artifact == b.Artifact || a.Artifact == image.ArtifactOther || b.Artifact == image.ArtifactOther
+// shared returns a version that both components of one repository follow; empty: none is known. An
+// image is no chart, and their selections may exclude each other. Patterns name what they match by
+// its repository, so they cannot share one.
+func (c *Config) shared(a, b Component) string {
+	kinds := []image.Artifact{a.Artifact, b.Artifact}
+	first, second := c.policies[a.Name], c.policies[b.Name]
+	switch {
+	case !a.Pattern.IsExact():
+		return "every version"
+	case slices.Contains(kinds, image.ArtifactImage) && slices.Contains(kinds, image.ArtifactChart), first == nil, second == nil:
+		return ""
+	default:
+		return image.Overlap(first, second)
+	}
 }
 
 // checkSameImage refuses two components that both determine the version of an image in
@@ -253,9 +263,12 @@ func checkSameImage(in *input, c *Config) {
 				if !in.compare(b.Position, 1+a.Only.size()*b.Only.size()) {
 					return
 				}
-				if sameImage(a, b) && sameKind(a, b) && a.Only.overlaps(b.Only) {
-					in.report.Errorf(b.Position, "remove one, or give them an only that does not overlap",
-						"%s and %s both match %s in the same place", a.Name, b.Name, b.Pattern)
+				if !sameImage(a, b) || !a.Only.overlaps(b.Only) {
+					continue
+				}
+				if version := c.shared(a, b); version != "" {
+					in.report.Errorf(b.Position, "remove one, or give them an only or a select that does not overlap",
+						"%s and %s both match %s in the same place, and both select %s", a.Name, b.Name, b.Pattern, version)
 				}
 			}
 		}
@@ -339,6 +352,17 @@ func (c *Config) FollowAs(environment, application string, r image.Repository, n
 		}
 	}
 	return c.Follow(environment, application, r)
+}
+
+// FollowAll returns all components that a repository may belong to in an application of an
+// environment: of the versions in it, each may follow others.
+func (c *Config) FollowAll(environment, application string, r image.Repository) (all []Match) {
+	for _, i := range c.index.candidates(r) {
+		if c.follows(i, environment, application, r) {
+			all = append(all, c.match(i, r))
+		}
+	}
+	return all
 }
 
 // match returns the match of a component with a repository.

@@ -112,14 +112,27 @@ func parseImage(d Decision, r repository, text string) (component string, refere
 			if !r.mayFollow(repository) {
 				continue
 			}
-			if match, ok := c.Follow(name, cmp.Or(d.Application, config.DefaultApplication), repository); ok {
+			all := c.FollowAll(name, cmp.Or(d.Application, config.DefaultApplication), repository)
+			if len(all) > 0 {
 				reference.Repository = repository
-				return match.Name, reference, nil
+				return meant(c, all, text, reference.Tag), reference, nil
 			}
 		}
 	}
 	return "", image.Reference{}, fault.New(fault.Invalid, "%q: no component follows %s; the components are %s",
 		text, reference.Repository.Familiar(), fault.List(componentNames(r)))
+}
+
+// meant returns which of the components of one repository a text means: the one that it begins with,
+// or the one that selects the tag, or else the first.
+func meant(c *config.Config, all []config.Match, text, tag string) string {
+	i := slices.IndexFunc(all, func(m config.Match) bool {
+		return strings.HasPrefix(text, m.Name+":") || strings.HasPrefix(text, m.Name+"@")
+	})
+	if i < 0 {
+		i = slices.IndexFunc(all, func(m config.Match) bool { return c.Policy(m.Component).Admits(tag) })
+	}
+	return all[max(i, 0)].Name
 }
 
 // componentNames returns the names of the components that may be named to the user.

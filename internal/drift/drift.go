@@ -188,7 +188,7 @@ func (o Observed) of(target promotion.Target, decision promotion.Decision, other
 			reference, references := here.of(there.Component)
 			switch order := o.compare(reference, there); {
 			case !references:
-				if len(o.Promotion.Targets[target].Refusals) == 0 {
+				if len(o.Promotion.Targets[target].Refusals) == 0 && !o.Promotion.Targets[target].HasForeign(there.Component) {
 					add(Missing, there.Position, "%s references %s, and no file here does", from.Environment, there.Component)
 				}
 			case len(upstream.versions(there.Component)) > 1 || len(here.versions(there.Component)) > 1: // reported, or compared by digest

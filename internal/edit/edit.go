@@ -47,6 +47,8 @@ type Reference struct {
 	Mirror image.Repository
 	Tag    string // empty: not in the file
 	Digest string // algorithm:hex; empty: the file does not say
+	// Marked is set if a user named the component for this location.
+	Marked bool
 	// Form is the parts that pin requires here, if the reference has others and can be
 	// rewritten. The zero value: it has the right ones.
 	Form Form
@@ -70,6 +72,16 @@ func (r Reference) Names(repository image.Repository) bool {
 
 // Form is which parts of a version a reference has.
 type Form struct{ Tag, Digest bool }
+
+// Foreign is a reference of another line of versions than that of its component. It is left
+// unchanged, and nothing is promoted from it.
+type Foreign struct {
+	Reference
+	Reason string // as in "15.8 is not a version of web (^16): it is above the range"
+}
+
+// String returns file:line:column: reason.
+func (f Foreign) String() string { return f.Position.String() + ": " + f.Reason }
 
 // Note is information about a file that does not prevent an update, such as an
 // alias that changes along with its anchor.

@@ -175,7 +175,7 @@ func kindOf(rule promotion.Rule) Kind {
 	case promotion.RulePropose, promotion.RuleRequested:
 		return Request
 	case promotion.RuleRegistry, promotion.RuleRefused, promotion.RuleBranch,
-		promotion.RuleForge, promotion.RuleForeign, promotion.RuleNoReference, promotion.RuleStuck:
+		promotion.RuleForge, promotion.RuleForeign, promotion.RuleNoReference, promotion.RuleLine, promotion.RuleStuck:
 		return Failure
 	default:
 		return Versions
@@ -214,6 +214,8 @@ func advice(d promotion.Decision) string {
 		return "correct the file, exclude it in the config, or write '# promoter: ignore' in the line"
 	case promotion.RuleNoReference:
 		return "write a reference to a followed component into a file of this environment"
+	case promotion.RuleLine:
+		return "write a version of the selected form into the file, or follow this one with a component of its own"
 	case promotion.RuleRegistry, promotion.RuleForge:
 		return "'promoter doctor' checks the credentials and settings"
 	case promotion.RuleBackwards, promotion.RuleParentsDiffer, promotion.RuleDigestUnknown:

@@ -19,7 +19,18 @@ const maxSamples = 2000
 // matchesNothing reports whether no version is in a range. If there is any, then also the
 // lowest one of a part of the range, which is a version in its text or follows such a one.
 func matchesNothing(within *semver.Constraints, text string) bool {
-	numbers, prereleases := [][3]uint64{{}}, []string{"", "0"}
+	numbers, prereleases, known := samples(text)
+	return known && !slices.ContainsFunc(numbers, func(v [3]uint64) bool {
+		return slices.ContainsFunc(prereleases, func(pre string) bool {
+			return within.Check(semver.New(v[0], v[1], v[2], pre, ""))
+		})
+	})
+}
+
+// samples returns the numbers of the versions in the text of a range, and of those that follow
+// them, and the prereleases that they may have. It returns false for a range that is too long.
+func samples(text string) (numbers [][3]uint64, prereleases []string, known bool) {
+	numbers, prereleases = [][3]uint64{{}}, []string{"", "0"}
 	for _, found := range bound.FindAllStringSubmatch(text, -1) {
 		var v [3]uint64
 		for i, part := range found[1 : 1+len(v)] {
@@ -28,7 +39,7 @@ func matchesNothing(within *semver.Constraints, text string) bool {
 			}
 			n, err := strconv.ParseUint(part, 10, 63)
 			if err != nil {
-				return false // it is not known
+				return nil, nil, false
 			}
 			v[i] = n
 		}
@@ -37,12 +48,5 @@ func matchesNothing(within *semver.Constraints, text string) bool {
 			prereleases = append(prereleases, pre, pre+".0")
 		}
 	}
-	if len(numbers)*len(prereleases) > maxSamples {
-		return false
-	}
-	return !slices.ContainsFunc(numbers, func(v [3]uint64) bool {
-		return slices.ContainsFunc(prereleases, func(pre string) bool {
-			return within.Check(semver.New(v[0], v[1], v[2], pre, ""))
-		})
-	})
+	return numbers, prereleases, len(numbers)*len(prereleases) <= maxSamples
 }

@@ -15,6 +15,12 @@ type Current struct {
 	Derived  []edit.Reference
 	Refusals []edit.Refusal // files that may have a reference and cannot be written
 	Holds    []edit.Hold    // what the files have for the key of gates.hold
+	Foreign  []edit.Foreign // references that stay, because they are of other lines of versions
+}
+
+// HasForeign reports whether a reference that names a component is of another line of versions.
+func (c Current) HasForeign(component string) bool {
+	return slices.ContainsFunc(c.Foreign, func(f edit.Foreign) bool { return f.Component == component })
 }
 
 // RewritesForm reports whether the files of a target have another form than pin requires.

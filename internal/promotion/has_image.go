@@ -11,14 +11,18 @@ func HasImage(current Current, text string) bool {
 	if err != nil {
 		return false
 	}
-	version, found := wanted.Version(), false
+	version := wanted.Version()
+	is, other := map[string]bool{}, map[string]bool{} // by component: several may be of one repository
 	for _, r := range current.References {
 		if r.Repository == wanted.Repository {
-			if !SameRollout(r.Version(), version) {
-				return false
-			}
-			found = true
+			same := SameRollout(r.Version(), version)
+			is[r.Component], other[r.Component] = is[r.Component] || same, other[r.Component] || !same
 		}
 	}
-	return found
+	for component, found := range is {
+		if found && !other[component] {
+			return true
+		}
+	}
+	return false
 }

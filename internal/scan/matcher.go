@@ -155,8 +155,9 @@ func (m *matcher) group(inventory *updater.Inventory, targets currents) {
 	}
 	for target, current := range targets {
 		if slices.ContainsFunc(current.References, edit.Reference.IsDerived) {
-			targets[target] = m.derive(target, current)
+			current = m.derive(target, current)
 		}
+		targets[target] = m.separate(target, current)
 	}
 	for _, refusal := range inventory.Refusals {
 		for _, target := range m.targets(refusal.File) {
@@ -167,6 +168,62 @@ func (m *matcher) group(inventory *updater.Inventory, targets currents) {
 			}
 		}
 	}
+}
+
+// separate separates the references of other lines of versions from those of the components of a
+// target. Explicit versions without a config have no lines.
+func (m *matcher) separate(target promotion.Target, current promotion.Current) promotion.Current {
+	if m.explicit != nil {
+		return current
+	}
+	tags := map[string][]string{} // by component
+	for _, r := range current.References {
+		if !r.Marked {
+			tags[r.Component] = append(tags[r.Component], r.Tag)
+		}
+	}
+	foreign := map[foreignTag]string{} // with the reason
+	for _, r := range current.References {
+		own, needed := tags[r.Component]
+		delete(tags, r.Component) // once for each component
+		if !needed {
+			continue
+		}
+		line := image.Line{Others: map[string]*image.Policy{}}
+		for _, match := range m.config.FollowAll(target.Environment, target.Application, r.Repository) {
+			if policy := m.config.Policy(match.Component); match.Name == r.Component {
+				line.Policy = policy
+			} else if m.sameKind(match.Component, r) {
+				line.Others[match.Name] = policy
+			}
+		}
+		if line.Policy == nil {
+			continue
+		}
+		for tag, why := range line.Foreign(own) {
+			foreign[foreignTag{r.Component, tag}] = fmt.Sprintf("%s is not a version of %s (%s): %s", tag, r.Component, line.Policy, why)
+		}
+	}
+	if len(foreign) == 0 {
+		return current
+	}
+	all := current.References
+	current.References = nil
+	for _, r := range all {
+		if why := foreign[foreignTag{r.Component, r.Tag}]; why != "" && !r.Marked {
+			current.Foreign = append(current.Foreign, edit.Foreign{Reference: r, Reason: why})
+		} else {
+			current.References = append(current.References, r)
+		}
+	}
+	return current
+}
+
+// sameKind reports whether another component follows the same kind of artifact as that of a reference.
+func (m *matcher) sameKind(component string, r edit.Reference) bool {
+	other, _ := m.config.Component(component)
+	own, found := m.config.Component(r.Component)
+	return !found || own.Artifact == other.Artifact
 }
 
 // readFile returns the content of a file.
@@ -309,9 +366,29 @@ func (m *matcher) ambiguous(target promotion.Target, owners []promotion.Target, 
 		return fmt.Sprintf("error in the config: the patterns of both %s and %s match %s: "+
 			"narrow one, or give them an only that does not overlap", first, second, reference.Repository)
 	}
+	if other := m.otherSelecting(target, reference); other != "" {
+		return fmt.Sprintf("error in the config: both %s and %s select %s of %s: narrow select of one",
+			reference.Component, other, reference.Tag, reference.Repository)
+	}
 	if other := m.otherMirrored(target, reference); other != "" {
 		return fmt.Sprintf("error in the config: both %s and %s are %s in %s: change mirrors",
 			reference.Component, other, reference.Mirror, target.Environment)
+	}
+	return ""
+}
+
+// otherSelecting returns another component of the same repository that selects the tag of a
+// reference too, empty if there is none.
+func (m *matcher) otherSelecting(target promotion.Target, r edit.Reference) string {
+	own, exact := m.config.Component(r.Component)
+	if !exact || r.Tag == "" || r.Marked || m.explicit != nil || !m.config.Policy(own.Name).Admits(r.Tag) {
+		return ""
+	}
+	for _, match := range m.config.FollowAll(target.Environment, target.Application, r.Repository) {
+		other, _ := m.config.Component(match.Component)
+		if match.Name != r.Component && other.Pattern.IsExact() && m.sameKind(match.Component, r) && m.config.Policy(match.Component).Admits(r.Tag) {
+			return match.Name
+		}
 	}
 	return ""
 }
@@ -372,6 +449,7 @@ func (m *matcher) followed(match config.Match, repository image.Repository) site
 	followed := site.Followed{
 		Component:  match.Name,
 		Artifact:   component.Artifact,
+		Policy:     m.config.Policy(component.Name),
 		Repository: repository,
 		Pin:        component.Pin,
 		Moving:     component.Select.Tag != "",

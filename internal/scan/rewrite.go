@@ -37,11 +37,15 @@ type FileChange struct {
 	Before, After []byte
 }
 
+// foreignTag is a tag of another line of versions than that of a component.
+type foreignTag struct{ component, tag string }
+
 // fileEdit is the part of an edit that is about one file.
 type fileEdit struct {
 	edit     int // index
 	file     updater.File
 	contents contents
+	foreign  map[foreignTag]bool
 	versions map[string]image.Version // by component
 	before   []byte
 	result   updater.Result
@@ -144,13 +148,17 @@ func (e Edit) files(index int) ([]*fileEdit, error) {
 	}
 	slices.Sort(paths)
 	contents := e.Tree.contents(e.Target)
+	foreign := map[foreignTag]bool{}
+	for _, f := range e.Tree.Targets[e.Target].Foreign {
+		foreign[foreignTag{f.Component, f.Tag}] = true
+	}
 	var files []*fileEdit
 	for _, path := range slices.Compact(paths) {
 		file, ok := contents.files[path]
 		if !ok {
 			return nil, fault.New(fault.Internal, "%s has a reference and was not scanned", path)
 		}
-		files = append(files, &fileEdit{edit: index, file: file, contents: contents, versions: versions})
+		files = append(files, &fileEdit{edit: index, file: file, contents: contents, foreign: foreign, versions: versions})
 	}
 	return files, nil
 }
@@ -159,8 +167,11 @@ func (e Edit) files(index int) ([]*fileEdit, error) {
 func (f *fileEdit) rewrite(ctx context.Context) {
 	file := f.file
 	file.Read = func() ([]byte, error) { return f.before, nil }
-	f.result = f.contents.inventory.Rewrite(ctx, file, func(component string) (image.Version, bool) {
+	wanted := func(component string) (image.Version, bool) {
 		version, moves := f.versions[component]
 		return version, moves
+	}
+	f.result = f.contents.inventory.RewriteOwn(ctx, file, wanted, func(component, tag string) bool {
+		return f.foreign[foreignTag{component, tag}]
 	})
 }

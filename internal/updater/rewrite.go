@@ -28,10 +28,18 @@ type Result struct {
 // refused, the others are still rewritten; the caller decides whether a refusal
 // is fatal.
 func (i *Inventory) Rewrite(ctx context.Context, file File, wanted func(component string) (image.Version, bool)) Result {
+	return i.RewriteOwn(ctx, file, wanted, nil)
+}
+
+// RewriteOwn is Rewrite without the references whose tags are of other lines of versions than the
+// component.
+func (i *Inventory) RewriteOwn(
+	ctx context.Context, file File, wanted func(component string) (image.Version, bool), foreign func(component, tag string) bool,
+) Result {
 	if ctx.Err() != nil {
 		return Result{Refusals: []edit.Refusal{{File: file.Path, Reason: context.Cause(ctx).Error()}}}
 	}
-	r := rewriter{updater: i.updater, file: file.Path, analysis: i.updater.analyze(file, i.sources)}
+	r := rewriter{updater: i.updater, foreign: foreign, file: file.Path, analysis: i.updater.analyze(file, i.sources)}
 	if r.analysis.stream == nil {
 		return Result{}
 	}
@@ -44,7 +52,8 @@ func (i *Inventory) Rewrite(ctx context.Context, file File, wanted func(componen
 // rewriter rewrites one file.
 type rewriter struct {
 	updater  *Updater
-	file     string // path
+	foreign  func(component, tag string) bool // nil: nothing is
+	file     string                           // path
 	analysis analysis
 	result   Result
 }
@@ -56,7 +65,8 @@ func (r *rewriter) planAll(wanted func(string) (image.Version, bool)) []site.Pla
 	for i := range r.analysis.found.Sites {
 		s := &r.analysis.found.Sites[i]
 		version, found := wanted(s.Followed.Component)
-		if !found {
+		tag, _ := s.Current()
+		if !found || !s.Marked && r.foreign != nil && r.foreign(s.Followed.Component, tag) {
 			continue
 		}
 		changes, err := site.Plan(s, version, signed)

@@ -34,11 +34,16 @@ func fromParents(in input.Target) promotion.Decision {
 	if c.why.Message != "" {
 		return waiting(in, c.moves, c.why)
 	}
+	stay := otherForms(in)
 	if len(c.moves) == 0 {
-		return unchanged(in, promotion.Same, sameAsUpstream(in))
+		d := unchanged(in, promotion.Same, sameAsUpstream(in))
+		d.Conditions = keptComponents(stay)
+		return d
 	}
 	if in.Checkout {
-		return propose(in, c.moves, fromUpstream(in.Sources, c.moves, false), c.conditions)
+		d := propose(in, c.moves, fromUpstream(in.Sources, c.moves, false), c.conditions)
+		d.Conditions = append(d.Conditions, keptComponents(stay)...)
+		return d
 	}
 
 	moves, blocking, shown := supersede(in, c.moves)
@@ -48,9 +53,26 @@ func fromParents(in input.Target) promotion.Decision {
 		conditions = conditionsOf(in, moves)
 	}
 	d := propose(in, moves, fromUpstream(in.Sources, moves, past), slices.Concat(blocking, conditions))
-	d.Conditions = append(d.Conditions, shown...)
+	d.Conditions = slices.Concat(d.Conditions, shown, keptComponents(stay))
 	d.Newer = waitsBehind(c.moves, shown)
 	return d
+}
+
+// otherForms returns why components stay: the sources have a version of another line.
+func otherForms(in input.Target) (stay []promotion.Reason) {
+	for _, ref := range in.Refs {
+		for _, source := range in.Sources {
+			there, found := in.Others().Ref(source, ref.Component)
+			if !found || !ref.Differs(there.Recorded, false) {
+				continue
+			}
+			if why := ref.OtherForm(there.Recorded, in.Policies[ref.Component]); why != "" {
+				stay = append(stay, otherForm(ref, there.Recorded, why))
+				break
+			}
+		}
+	}
+	return stay
 }
 
 // upstreamSnapshot is what the sources have of the application.
@@ -161,6 +183,9 @@ func newCandidate(in input.Target, of sourcePeriods, i int) candidate {
 		wanted, from, why := wantedVersion(in, periods, chosen, n)
 		if from == "" || why.Message != "" {
 			c.why = cmp.Or(c.why, why)
+			continue
+		}
+		if ref.OtherForm(wanted, in.Policies[ref.Component]) != "" {
 			continue
 		}
 		if move, moves := input.MoveTo(in, ref, wanted); moves {

@@ -87,6 +87,9 @@ func toAvailable(in input.Target, ref input.Ref) (promotion.Move, bool, promotio
 	case !ref.Differs(available.Version, needsDigest(available, policy)):
 		return promotion.Move{}, false, promotion.Reason{}
 	}
+	if why := ref.OtherForm(available.Version, policy); why != "" && !available.Explicit {
+		return promotion.Move{}, false, otherForm(ref, available.Version, why)
+	}
 	if current, back := ref.NewerThan(available.Version, policy); back && !available.Explicit {
 		// A tag list that ends lower than the current version means that a tag was
 		// removed, or the list was incomplete. A moving tag that went back was moved
@@ -127,7 +130,7 @@ func nothingAvailable(in input.Target, kept []promotion.Reason) promotion.Decisi
 			state = promotion.Rejected
 		case promotion.RuleReverted:
 			state = promotion.Reverted
-		case promotion.RuleSame:
+		case promotion.RuleSame, promotion.RuleLine:
 			state, priority = promotion.Same, 1
 		}
 		if priority > highest {
@@ -165,6 +168,8 @@ func keptComponents(kept []promotion.Reason) []promotion.Condition {
 		switch why.Rule {
 		case promotion.RuleBackwards:
 			conditions = append(conditions, promotion.Condition{Name: "moving tag", State: promotion.Pending, Reason: why.Message})
+		case promotion.RuleLine:
+			conditions = append(conditions, promotion.Condition{Name: "line of versions", State: promotion.Pending, Reason: why.Message})
 		case promotion.RuleRejected, promotion.RuleReverted:
 			conditions = append(conditions, promotion.Condition{Name: string(why.Rule), State: promotion.Pending, Reason: why.Message})
 		}

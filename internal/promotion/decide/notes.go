@@ -17,6 +17,14 @@ func notesOf(in input.Target, d promotion.Decision) []promotion.Reason {
 		return nil
 	}
 	notes := slices.Clip(in.For(parts[ofClaims]).History().Falsified())
+	for i, f := range in.Current.Foreign {
+		if i == maxForeign {
+			more := promotion.Reasonf(promotion.RuleLine, "%d more references are of other lines of versions", len(in.Current.Foreign)-i)
+			notes = append(notes, more)
+			break
+		}
+		notes = append(notes, promotion.Reasonf(promotion.RuleLine, "%s:%d: %s", f.Position.File, f.Position.Line, f.Reason))
+	}
 	notes = append(notes, rejectedHere(in)...)
 	if d.Health != nil {
 		notes = append(notes, healthNote(*d.Health, d.Snapshot.With(backwardsOf(d.Moves))))

@@ -154,7 +154,7 @@ func decide(in input.Target) (d promotion.Decision, rollback bool) {
 		case len(in.Current.Refusals) > 0:
 			return unchanged(in, promotion.Refused, promotion.RefusedBy(in.Current.Refusals)), false
 		}
-		return unchanged(in, promotion.NoReference, noReference(upstreamSnapshot(in))), false
+		return unchanged(in, promotion.NoReference, noReference(in.Current, upstreamSnapshot(in))), false
 	}
 	back, active := fromRollback(in)
 	back.Urgent = active

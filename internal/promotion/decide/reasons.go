@@ -21,12 +21,28 @@ func absent(target promotion.Target) promotion.Reason {
 	return promotion.Reasonf(promotion.RuleAbsent, "%s has no files in %s", target.Application, target.Environment)
 }
 
-func noReference(upstream promotion.Snapshot) promotion.Reason {
+func noReference(current promotion.Current, upstream promotion.Snapshot) promotion.Reason {
 	message := "no reference to a followed component"
+	for i, f := range current.Foreign {
+		if i == maxForeign {
+			message += fmt.Sprintf("; and %d more", len(current.Foreign)-i)
+			break
+		}
+		message += "; " + f.Reason
+	}
 	if len(upstream) > 0 {
 		message += "; upstream has " + upstream.String()
 	}
 	return promotion.Reason{Rule: promotion.RuleNoReference, Message: message}
+}
+
+// maxForeign is how many references of other lines of versions a reason names.
+const maxForeign = 3
+
+// otherForm is the reason of a component whose files have another form than the selected version.
+func otherForm(ref input.Ref, selected image.Version, why string) promotion.Reason {
+	return promotion.Reasonf(promotion.RuleLine, "%s %s stays: %s, %s",
+		ref.Component, promotion.Label(ref.Versions[0]), why, promotion.Label(selected))
 }
 
 // nowhereUpstream is the reason of a target whose application exists in no upstream

@@ -147,6 +147,20 @@ func (r Ref) NewerThan(v image.Version, policy *image.Policy) (image.Version, bo
 	return image.Version{}, false
 }
 
+// OtherForm returns how the tag that the files have differs in form from a version, so that it is of
+// another line of versions. Empty: it does not, or a user named the component for it.
+func (r Ref) OtherForm(v image.Version, policy *image.Policy) string {
+	if policy == nil || v.Tag == "" || slices.ContainsFunc(r.References, func(reference *edit.Reference) bool { return reference.Marked }) {
+		return ""
+	}
+	for _, current := range r.Versions {
+		if why := policy.OtherForm(current.Tag, v.Tag); why != "" && current.Tag != "" {
+			return why
+		}
+	}
+	return ""
+}
+
 // Move returns the move of the component to a version.
 func (r Ref) Move(to image.Version) promotion.Move {
 	from, _ := r.Agreed()

@@ -52,19 +52,21 @@ func addChart(d *document, out *sink, shape edit.Shape, version *yaml.Node, foll
 		return
 	}
 	out.claim(version)
-	followed, fits := out.ofKind(d.scalar(version), followed, image.ArtifactChart)
+	scalar := d.scalar(version)
+	chart, fits := out.of(scalar, followed, image.ArtifactChart, "")
 	if !fits {
 		return
 	}
-	scalar := d.scalar(version)
 	switch value := scalar.Value(); {
 	case lex.IsVariable(value):
-		out.refuse(scalar, followed.Component, variableVersion, lex.Shorten(value))
+		out.refuse(scalar, chart.Component, variableVersion, lex.Shorten(value))
 	case !exactVersion.MatchString(value):
-		out.refuse(scalar, followed.Component,
+		out.refuse(scalar, chart.Component,
 			"the range %s selects a version by itself; set an exact version, which promotions can change", lex.Shorten(value))
 	default:
-		out.add(site.Site{Shape: shape, Followed: followed, Tag: &site.Part{Scalar: scalar, Format: site.FormatChart}}, d.key())
+		out.add(site.Site{
+			Shape: shape, Followed: followed, Kind: image.ArtifactChart, Tag: &site.Part{Scalar: scalar, Format: site.FormatChart},
+		}, d.key())
 	}
 }
 
@@ -81,18 +83,18 @@ func addArtifact(d *document, out *sink, shape edit.Shape, m, revision *yaml.Nod
 	if !node.IsText(revision) {
 		return
 	}
-	followed, fits := out.ofKind(d.scalar(revision), followed, image.ArtifactOther)
-	if !fits {
+	if _, fits := out.of(d.scalar(revision), followed, image.ArtifactOther, ""); !fits {
 		out.claim(revision)
 		return
 	}
+	s := site.Site{Shape: shape, Followed: followed, Kind: image.ArtifactOther}
 	value := d.scalar(revision).Value()
 	tag, digest, both := strings.Cut(value, "@")
 	switch {
 	case image.ValidDigest(value):
-		addGroup(d, out, m, site.Site{Shape: shape, Followed: followed}, nil, revision, key)
+		addGroup(d, out, m, s, nil, revision, key)
 	case both && image.ValidTag(tag) && image.ValidDigest(digest), image.ValidTag(value) && !strings.HasSuffix(value, ".x"):
-		addGroup(d, out, m, site.Site{Shape: shape, Followed: followed}, revision, nil, key)
+		addGroup(d, out, m, s, revision, nil, key)
 	default:
 		addChart(d, out, shape, revision, followed)
 	}

@@ -143,7 +143,8 @@ func (x *sink) other(shape edit.Shape, at span.Scalar, repository image.Reposito
 // once. key is the key of its mapping or list.
 func (x *sink) add(s site.Site, key string) {
 	s.Key = key
-	followed, fits := x.ofKind(s.First().Scalar, s.Followed, s.Kind)
+	tag, _ := s.Current()
+	followed, fits := x.of(s.First().Scalar, s.Followed, s.Kind, tag)
 	if !fits {
 		for _, p := range s.Parts() {
 			x.claim(p.Scalar.Node)
@@ -186,10 +187,10 @@ func (x *sink) addPart(s site.Site, key string) {
 	x.add(s, key)
 }
 
-// ofKind returns the component of a repository that a location of a kind can be of. If there is
-// none, it records why the location is left unchanged.
-func (x *sink) ofKind(at span.Scalar, followed site.Followed, kind image.Artifact) (site.Followed, bool) {
-	found, fits := followed.OfKind(kind)
+// of returns the component of a repository that a location is of. If there is none, it records why
+// the location is left unchanged.
+func (x *sink) of(at span.Scalar, followed site.Followed, kind image.Artifact, tag string) (site.Followed, bool) {
+	found, fits := followed.Of(kind, tag)
 	if !fits {
 		what := map[image.Artifact]string{image.ArtifactImage: "an image", image.ArtifactChart: "a chart"}
 		is := cmp.Or(what[kind], "a chart or another artifact")

@@ -124,6 +124,7 @@ func (x *sink) finish() Findings {
 		switch {
 		case component == "":
 			x.addMarked(i)
+		case x.confirm(mark):
 		case component != mark.marker.Component:
 			x.refuseAt(mark.scalar, "", "the marker names "+mark.marker.Component+" and the value is of "+component)
 		}
@@ -142,11 +143,25 @@ func (x *sink) finish() Findings {
 	return x.found
 }
 
+// confirm marks the site of a marked scalar, if it is of the repository of the marker: of several
+// components, it is of the one that the marker names.
+func (x *sink) confirm(mark marked) (confirmed bool) {
+	for i := range x.found.Sites {
+		s := &x.found.Sites[i]
+		for _, p := range s.Parts() {
+			if p.Scalar.Node == mark.scalar.Node && s.Followed.Repository == mark.followed.Repository {
+				s.Followed, s.Marked, confirmed = mark.followed, true, true
+			}
+		}
+	}
+	return confirmed
+}
+
 // addMarked adds the site of a marked scalar, including the digest marked next
 // to it.
 func (x *sink) addMarked(i int) {
 	mark := x.marked[i]
-	s := site.Site{Shape: shapeMarker, Followed: mark.followed}
+	s := site.Site{Shape: shapeMarker, Followed: mark.followed, Marked: true}
 	if p := mark.part(); p.IsDigest() {
 		if x.sibling(i, func(m marked) bool { return m.part().Format == site.FormatTag }) != nil {
 			return // the tag's marker creates the site for both

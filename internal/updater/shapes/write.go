@@ -49,7 +49,7 @@ func addWrite(d *document, out *sink, w Write) error {
 	if !found {
 		return fmt.Errorf("the component %s is not followed here", w.Component)
 	}
-	s := site.Site{Shape: shapeWrite, Followed: followed}
+	s := site.Site{Shape: shapeWrite, Followed: followed, Marked: true}
 	if w.Path == "" && d.stream.IsText() {
 		return addTextRegex(d, out, w, s)
 	}

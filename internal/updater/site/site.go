@@ -8,6 +8,7 @@ package site
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
@@ -37,22 +38,30 @@ type Followed struct {
 	// A word such as system:masters is then no reference unless its key, its
 	// registry, or its digest shows that it is an image.
 	AnyWord bool
+	Policy  *image.Policy // selects the versions; nil: not known
 	// Others are other components of the same repository, such as the chart beside an image.
 	Others []Followed
 }
 
-// OfKind returns the component of the repository that a location of a kind can set the version
-// of: an image component never moves a chart, and a chart component never moves an image.
-func (f Followed) OfKind(kind image.Artifact) (Followed, bool) {
-	if f.fits(kind) {
-		return f, true
-	}
-	for _, other := range f.Others {
-		if other.fits(kind) {
-			return other, true
+// Of returns the component of the repository that a location of a kind with a tag sets the version
+// of: an image component never moves a chart, nor the reverse, and each tag belongs to the
+// component that selects it. It returns false if there is none.
+func (f Followed) Of(kind image.Artifact, tag string) (Followed, bool) {
+	var fitting []Followed
+	var policies []*image.Policy
+	for _, one := range append([]Followed{f}, f.Others...) {
+		if one.fits(kind) {
+			fitting, policies = append(fitting, one), append(policies, one.Policy)
 		}
 	}
-	return f, false
+	switch {
+	case len(fitting) == 0:
+		return f, false
+	case len(fitting) == 1 || tag == "" || slices.Contains(policies, nil):
+		return fitting[0], true
+	default:
+		return fitting[image.Nearest(tag, policies)], true
+	}
 }
 
 // fits reports whether a location of a kind can be of the component. An artifact may be anything.
@@ -75,7 +84,10 @@ type Site struct {
 	Followed Followed
 	// Kind is what the location can only be the version of: an image, a chart, or with
 	// ArtifactOther anything but an image. Empty: it does not tell.
-	Kind   image.Artifact
+	Kind image.Artifact
+	// Marked is set if a user named the component for the location: then it is of its line of versions,
+	// whatever it has.
+	Marked bool
 	Tag    *Part // nil if the file has no scalar for it
 	Digest *Part // nil if the file has none, or if the tag's scalar contains it too
 	// Editable is the mapping in which keys for a missing tag or digest may be
@@ -291,6 +303,7 @@ func (s *Site) Reference(file string, signed bool) edit.Reference {
 		Position:   s.First().Scalar.Position(file),
 		Repository: s.Followed.Repository,
 		Mirror:     s.Followed.Mirror,
+		Marked:     s.Marked,
 		// Clone, because substrings would keep the whole file in memory.
 		Tag:    strings.Clone(tag),
 		Digest: strings.Clone(digest),
