@@ -33,6 +33,8 @@ const (
 	Ahead Kind = "ahead"
 	// Digest is another image under the same tag than upstream.
 	Digest Kind = "digest"
+	// Mislabeled is a tag with the digest of another version.
+	Mislabeled Kind = "mislabeled"
 	// Several are several versions of one component in the files of one environment.
 	Several Kind = "several"
 	// Missing is a component that the environment upstream references, and this one does not.
@@ -174,6 +176,9 @@ func (o Observed) of(target promotion.Target, decision promotion.Decision, other
 	}
 	here := byComponent(o.Promotion.Targets[target].References)
 	for _, reference := range here {
+		if other := o.labeled(reference); other != "" {
+			add(Mislabeled, reference.Position, "%s %s has the digest of %s", reference.Component, reference.Tag, other)
+		}
 		if versions := here.versions(reference.Component); len(versions) > 1 && !o.agree(target, reference.Component) {
 			add(Several, reference.Position, "several versions of %s: %s", reference.Component, strings.Join(versions, ", "))
 		}
@@ -225,6 +230,17 @@ func (o Observed) agree(target promotion.Target, component string) bool {
 // isRebuilt reports whether two references have the same tag, and other digests.
 func isRebuilt(a, b edit.Reference) bool {
 	return a.Tag != "" && a.Tag == b.Tag && a.Digest != "" && b.Digest != "" && a.Digest != b.Digest
+}
+
+// labeled returns the tag of the available version if a reference has its digest with the tag of
+// another release; empty: it does not.
+func (o Observed) labeled(r edit.Reference) string {
+	available, policy := o.Promotion.Available[r.Component], o.Promotion.Policies[r.Component]
+	if !available.Found || r.Tag == "" || r.Digest == "" || r.Digest != available.Version.Digest || policy == nil ||
+		slices.Contains(available.Spellings, r.Tag) || !policy.DifferentReleases(r.Version(), available.Version) {
+		return ""
+	}
+	return available.Version.Tag
 }
 
 // actual describes what runs in a target where it is not what the files have. A rollout takes

@@ -151,3 +151,36 @@ func TestFind_comparesVersionsByDigest(t *testing.T) {
 		}
 	}
 }
+
+// A tag with the digest of another version is found, and what is of another line of versions is not
+// missing.
+func TestFind_labelsAndLines(t *testing.T) {
+	t.Parallel()
+	loaded, problems := config.Load(config.FileName, []byte(twoEnvironments))
+	if err := problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	labeled := reference(t, "web:1.4.0@a apps/shop/dev/app.yaml")
+	foreign := reference(t, "web:edge apps/shop/prod/app.yaml")
+	o := drift.Observed{Promotion: promotion.Observation{
+		Config: loaded, DefaultBranch: "main",
+		Targets: map[promotion.Target]promotion.Current{
+			{Environment: "dev", Application: "shop"}:  {References: []edit.Reference{labeled}},
+			{Environment: "prod", Application: "shop"}: {Foreign: []edit.Foreign{{Reference: foreign}}},
+		},
+	}}
+	o.Promotion.Policies = promotion.Policies(loaded, promotion.FollowedIn(loaded, o.Promotion.Selected(), promotion.Everywhere))
+	for tag, want := range map[string]string{
+		"1.5.0": "web 1.4.0 has the digest of 1.5.0 (apps/shop/dev/app.yaml:3)", "1.4.0": "", "1.4": "",
+	} {
+		available := image.Version{Tag: tag, Digest: labeled.Digest}
+		o.Promotion.Available = map[string]promotion.Available{"web": {Found: true, Version: available}}
+		got := ""
+		for _, d := range drift.Find(o) {
+			got += d.String()
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", tag, got, want)
+		}
+	}
+}

@@ -218,7 +218,7 @@ func advice(d promotion.Decision) string {
 		return "write a version of the selected form into the file, or follow this one with a component of its own"
 	case promotion.RuleRegistry, promotion.RuleForge:
 		return "'promoter doctor' checks the credentials and settings"
-	case promotion.RuleBackwards, promotion.RuleParentsDiffer, promotion.RuleDigestUnknown:
+	case promotion.RuleBackwards, promotion.RuleScheme, promotion.RuleParentsDiffer, promotion.RuleDigestUnknown:
 		return "'promoter promote --to " + d.Environment + d.ApplicationFlag() + " --with VERSION' requests a version by its name"
 	case promotion.RuleLimit:
 		return "merge or close one of the open pull requests, or raise pullRequest.limit"

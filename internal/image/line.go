@@ -193,7 +193,7 @@ var prereleaseBound = regexp.MustCompile(`[0-9xX*]-[0-9A-Za-z]`)
 func (p *Policy) place(v version) place {
 	release := v
 	release.pre = ""
-	if p.within.Check(v.semver()) || p.within.Check(release.semver()) {
+	if p.inRange(v) || p.inRange(release) {
 		return within
 	}
 	if slices.ContainsFunc(boundsOf(p.value), func(s *semver.Version) bool {

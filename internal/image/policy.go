@@ -19,7 +19,7 @@ import (
 // Selection selects which tags of a repository are versions and how they are ordered.
 // Exactly one of the first six fields is set.
 type Selection struct {
-	Semver       string // range; a prerelease matches only if the range names one, and then <2 includes 2.0.0-rc.1
+	Semver       string // range; a prerelease matches only if the range names one, and <2 excludes those of 2.0.0
 	Tag          string // name of a moving tag
 	Newest       string // regular expression; ordered by created time
 	Numeric      string // regular expression; ordered as numbers
@@ -60,6 +60,7 @@ type Policy struct {
 	strategy strategy
 	value    string
 	within   *semver.Constraints // only semver
+	parts    []part              // of a range with an upper bound
 	chart    bool                // an underscore stands for a plus; only semver
 	filter   *regexp.Regexp      // what a tag must match; nil: anything
 	exclude  []*regexp.Regexp
@@ -94,6 +95,7 @@ func NewPolicy(s Selection) (*Policy, error) {
 		return nil, errors.New("nothing is selected: set one of semver, tag, newest, numeric, alphabetical, release")
 	case bySemver:
 		p.within, err = compileRange(p.value)
+		p.parts = partsOf(p.value)
 	case byTag:
 		if !ValidTag(p.value) {
 			err = errTag
@@ -321,7 +323,7 @@ func (p *Policy) Refuses(tag string) string {
 		return notVersion(p.strategy)
 	case p.strategy == bySemver && p.isLeftOutPrerelease(candidate.version):
 		return "it is a prerelease, and select.semver " + quote(p.value) + " names none"
-	case p.strategy == bySemver && !p.within.Check(candidate.version.semver()):
+	case p.strategy == bySemver && !p.inRange(candidate.version):
 		return "it is outside of select.semver " + quote(p.value)
 	}
 	return ""
@@ -432,7 +434,7 @@ func (p *Policy) candidate(tag string) (ranked, verdict) {
 	switch candidate, ok := p.parse(tag, text); {
 	case !ok:
 		return candidate, skipped
-	case p.strategy == bySemver && !p.within.Check(candidate.version.semver()):
+	case p.strategy == bySemver && !p.inRange(candidate.version):
 		return candidate, excluded
 	default:
 		return candidate, selectable

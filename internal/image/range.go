@@ -50,3 +50,50 @@ func samples(text string) (numbers [][3]uint64, prereleases []string, known bool
 	}
 	return numbers, prereleases, len(numbers)*len(prereleases) <= maxSamples
 }
+
+// part is one alternative of a range, with its upper bounds.
+type part struct {
+	within *semver.Constraints
+	below  [][3]uint64 // bounds that are not in the range and name no prerelease
+}
+
+// upperBound matches a bound such as <2, and its prerelease.
+var upperBound = regexp.MustCompile(`<[ \t]*v?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?(-[0-9A-Za-z.-]+)?`)
+
+// partsOf returns the parts of a range; nil: it has no upper bound that could exclude prereleases.
+func partsOf(text string) (parts []part) {
+	bounded := false
+	for alternative := range strings.SplitSeq(text, "||") {
+		within, err := semver.NewConstraint(alternative)
+		if err != nil {
+			return nil
+		}
+		one := part{within: within}
+		for _, found := range upperBound.FindAllStringSubmatch(alternative, -1) {
+			if found[4] != "" {
+				continue
+			}
+			var v [3]uint64
+			for i := range v {
+				v[i], _ = strconv.ParseUint("0"+found[i+1], 10, 63) // too large a number bounds nothing
+			}
+			one.below, bounded = append(one.below, v), true
+		}
+		parts = append(parts, one)
+	}
+	if !bounded {
+		return nil
+	}
+	return parts
+}
+
+// inRange reports whether a version is in the range of a policy. 2.0.0-rc.1 is below 2.0.0 in
+// their order, but it is a version of 2.0.0: an upper bound excludes its own prereleases.
+func (p *Policy) inRange(v version) bool {
+	if !p.within.Check(v.semver()) {
+		return false
+	}
+	return v.pre == "" || len(p.parts) == 0 || slices.ContainsFunc(p.parts, func(one part) bool {
+		return !slices.Contains(one.below, v.numbers) && one.within.Check(v.semver())
+	})
+}

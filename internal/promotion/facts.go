@@ -47,6 +47,10 @@ type Available struct {
 	// NotSelected are newer versions that the policy does not select. They are only shown,
 	// and known only where a user asks.
 	NotSelected []image.NotSelected
+	// Spellings are other tags of the version, with and without a leading v, and the same digest.
+	Spellings []string
+	// Note is what users should know about the selection. It is only shown.
+	Note string
 }
 
 // HeldVersion is a newer version that may not be selected yet, with the condition

@@ -22,6 +22,7 @@ const (
 	RuleAbsent        Rule = "absent"         // no files
 	RuleNoReference   Rule = "no-reference"   // files without a reference
 	RuleLine          Rule = "line"           // a version is of another line than the component
+	RuleScheme        Rule = "scheme"         // a version may be of another scheme
 	RuleBackwards     Rule = "backwards"      // it would move a component back
 	RuleParentsDiffer Rule = "parents-differ" // the parents have different versions
 	RuleSameVersion   Rule = "same-version"   // the components have different versions

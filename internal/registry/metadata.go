@@ -195,7 +195,7 @@ func (a *access) kind(ctx context.Context, digest string) (metadata, error) {
 	}
 	parsed, err := v1.ParseManifest(bytes.NewReader(got.Manifest))
 	if err != nil {
-		return metadata{}, nil //nolint:nilerr // such a manifest does not tell what it is
+		return metadata{}, nil //nolint:nilerr // such a manifest has no kind
 	}
 	return metadata{Kind: kindOf(parsed.Config.MediaType)}, nil
 }

@@ -96,6 +96,10 @@ type Selection struct {
 	// NotSelected are the newest versions that the policy does not select, if they were
 	// asked for.
 	NotSelected []image.NotSelected
+	// Spellings are other tags of the version, with and without a leading v, and the same digest.
+	Spellings []string
+	// Note is what users should know about the selection; empty: nothing.
+	Note string
 }
 
 // Ineligible is a version that cannot be selected.
@@ -163,6 +167,9 @@ func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
 		selected, err = v.firstEligible(ctx, a, r, candidates.Ordered)
 	}
 	selected.Skipped = candidates.Skipped
+	if err == nil && selected.Found {
+		selected.Note = trapNote(r.Policy, selected.Version.Tag, candidates.Ordered)
+	}
 	if r.Newer && err == nil {
 		if err := budget.Spend(ctx, budget.Matching, r.Repository.String(), r.Policy.Cost(list.tags)); err != nil {
 			return Selection{}, err
@@ -183,11 +190,24 @@ func (v *View) Select(ctx context.Context, r Request) (Selection, error) {
 	return selected, nil
 }
 
+// trapNote returns what users should know if numbers are compared as text.
+func trapNote(policy *image.Policy, selected string, candidates []image.Candidate) string {
+	tags := make([]string, len(candidates))
+	for i, c := range candidates {
+		tags[i] = c.Tag
+	}
+	trap := policy.LexicalTrap(selected, tags)
+	if trap == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s is older than %s, because numbers after letters are compared as text: use rc.9 and rc.10, or numeric", trap, selected)
+}
+
 // firstEligible selects the first candidate that is eligible.
 func (v *View) firstEligible(ctx context.Context, a *access, r Request, candidates []image.Candidate) (Selection, error) {
 	var s Selection
 	others := 0 // versions of another kind
-	for _, c := range candidates {
+	for i, c := range candidates {
 		if len(s.Ineligible) == maxEvaluated {
 			s.Incomplete = true
 			s.Reason = fmt.Sprintf("the best %d versions are not eligible; older ones are not evaluated: %s: %s",
@@ -203,7 +223,8 @@ func (v *View) firstEligible(ctx context.Context, a *access, r Request, candidat
 		}
 		if why == nil {
 			s.Version, s.Found = found, true
-			return s, nil
+			s.Spellings, err = v.spellings(ctx, a, r, found, candidates[i+1:])
+			return s, err
 		}
 		if why.OtherKind {
 			if others++; others == maxOtherKind {
@@ -225,6 +246,26 @@ func (v *View) firstEligible(ctx context.Context, a *access, r Request, candidat
 		}
 	}
 	return s, nil
+}
+
+// spellings returns the tag of a version that differs only in the leading v, if it has the same
+// digest: files may have its style. The candidates are those after the version.
+func (v *View) spellings(
+	ctx context.Context, a *access, r Request, selected image.Version, candidates []image.Candidate,
+) ([]string, error) {
+	i := slices.IndexFunc(candidates, func(c image.Candidate) bool { return image.SameVersion(c.Tag, selected.Tag) })
+	if i < 0 {
+		return nil, nil
+	}
+	digest, err := v.digest(ctx, a, candidates[i].Tag, r)
+	switch {
+	case fault.KindOf(err) == fault.NotFound:
+		return nil, nil
+	case err != nil || digest != selected.Digest:
+		return nil, err
+	default:
+		return []string{candidates[i].Tag}, nil
+	}
 }
 
 // evaluate returns the version of a candidate, or why it is not eligible.
@@ -275,7 +316,7 @@ func (v *View) evaluate(ctx context.Context, a *access, r Request, c image.Candi
 }
 
 // otherKind returns why a version of one kind is none of a component that follows another. Only what
-// is certain counts: many artifacts do not tell what they are.
+// is certain counts: many artifacts have no kind.
 func otherKind(wanted, found image.Artifact) string {
 	switch {
 	case wanted == image.ArtifactImage && found == image.ArtifactChart:

@@ -126,6 +126,36 @@ func TestSelect_readsTheKind(t *testing.T) {
 	}
 }
 
+// A version may have a tag with and one without a leading v: both are spellings of it, if they have
+// one digest.
+func TestSelect_spellings(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.push(t, "acme/web", built{created: day(3)}, "v1.4.0", "1.4.0", "v1.5.0", "1.5.0", "1.5")
+	f.push(t, "acme/other", built{created: day(3)}, "1.5.0")
+	f.push(t, "acme/other", built{created: day(4)}, "v1.5.0")
+	for repository, want := range map[string][]string{"acme/web": {"v1.5.0"}, "acme/other": nil} {
+		s := mustSelect(t, newClient(t, Options{}).For("a/1"), Request{
+			Repository: f.repository(t, repository), Policy: mustPolicy(t, image.Selection{Semver: ">=1"}),
+		})
+		if diff := cmp.Diff(want, s.Spellings); s.Version.Tag != "1.5.0" || diff != "" {
+			t.Errorf("%s: selected %+v (-want +got):\n%s", repository, s, diff)
+		}
+	}
+}
+
+func TestSelect_notesLexicalTraps(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.push(t, "acme/web", built{created: day(3)}, "1.0.1-rc9", "1.0.1-rc10")
+	s := mustSelect(t, newClient(t, Options{}).For("a/1"), Request{
+		Repository: f.repository(t, "acme/web"), Policy: mustPolicy(t, image.Selection{Semver: ">=1.0.0-0"}),
+	})
+	if s.Version.Tag != "1.0.1-rc9" || !strings.HasPrefix(s.Note, "1.0.1-rc10 is older than 1.0.1-rc9") {
+		t.Errorf("selected %+v", s)
+	}
+}
+
 func TestSelect_noMatchingTag(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

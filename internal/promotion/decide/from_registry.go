@@ -52,7 +52,7 @@ func fromRegistry(in input.Target) promotion.Decision {
 // stays because nothing differs. What stays may have to be written in another form.
 func fromAvailable(in input.Target, ref input.Ref) (promotion.Move, bool, promotion.Reason) {
 	move, moved, why := toAvailable(in, ref)
-	available, known := in.Registry().Available[ref.Component]
+	available, known := availableTo(in, ref)
 	if moved || !known || available.Err != nil || available.Explicit {
 		return move, moved, why
 	}
@@ -69,11 +69,20 @@ func fromAvailable(in input.Target, ref input.Ref) (promotion.Move, bool, promot
 	return promotion.Move{}, false, why
 }
 
+// availableTo returns what is available of a component, as its files spell versions.
+func availableTo(in input.Target, ref input.Ref) (promotion.Available, bool) {
+	available, known := in.Registry().Available[ref.Component]
+	if !available.Explicit {
+		available.Version = ref.Spelled(available)
+	}
+	return available, known
+}
+
 // toAvailable decides whether a component moves to the available version. If users do not
 // want that version, it stays; no older version is selected instead, and the others move
 // without it.
 func toAvailable(in input.Target, ref input.Ref) (promotion.Move, bool, promotion.Reason) {
-	available, known := in.Registry().Available[ref.Component]
+	available, known := availableTo(in, ref)
 	policy := in.Policies[ref.Component]
 	switch {
 	case !known:
@@ -89,6 +98,9 @@ func toAvailable(in input.Target, ref input.Ref) (promotion.Move, bool, promotio
 	}
 	if why := ref.OtherForm(available.Version, policy); why != "" && !available.Explicit {
 		return promotion.Move{}, false, otherForm(ref, available.Version, why)
+	}
+	if ref.OtherScheme(available.Version, policy) && !available.Explicit {
+		return promotion.Move{}, false, otherScheme(in, ref, available.Version)
 	}
 	if current, back := ref.NewerThan(available.Version, policy); back && !available.Explicit {
 		// A tag list that ends lower than the current version means that a tag was
@@ -153,6 +165,9 @@ func heldVersions(in input.Target) []promotion.Condition {
 				conditions = append(conditions, held.Condition)
 			}
 		}
+		if available.Note != "" {
+			conditions = append(conditions, promotion.Condition{Name: ref.Component, State: promotion.Pending, Reason: available.Note})
+		}
 		if !available.Found && available.Reason != "" && len(available.Held) == 0 {
 			conditions = append(conditions, promotion.Condition{Name: ref.Component, State: promotion.Pending, Reason: available.Reason})
 		}
@@ -168,6 +183,8 @@ func keptComponents(kept []promotion.Reason) []promotion.Condition {
 		switch why.Rule {
 		case promotion.RuleBackwards:
 			conditions = append(conditions, promotion.Condition{Name: "moving tag", State: promotion.Pending, Reason: why.Message})
+		case promotion.RuleScheme:
+			conditions = append(conditions, promotion.Condition{Name: "scheme of versions", State: promotion.Pending, Reason: why.Message})
 		case promotion.RuleLine:
 			conditions = append(conditions, promotion.Condition{Name: "line of versions", State: promotion.Pending, Reason: why.Message})
 		case promotion.RuleRejected, promotion.RuleReverted:

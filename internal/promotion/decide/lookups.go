@@ -132,7 +132,7 @@ func (l lookups) addComponent(in input.Target, i int) {
 	l.addOpen(in, ref)
 	l.addPosted(in, ref)
 	if len(in.Settings.After) == 0 {
-		available := in.Registry().Available[ref.Component]
+		available, _ := availableTo(in, ref)
 		if available.Found && !available.Explicit {
 			l.addBetween(in, ref, available.Version)
 		}

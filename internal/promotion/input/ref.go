@@ -147,6 +147,19 @@ func (r Ref) NewerThan(v image.Version, policy *image.Policy) (image.Version, bo
 	return image.Version{}, false
 }
 
+// Spelled returns an available version with the leading v that the files have, or without, where the
+// registry has both tags with one digest.
+func (r Ref) Spelled(a promotion.Available) image.Version {
+	v := a.Version
+	for _, current := range r.Versions {
+		if tag := image.Spelled(current.Tag, v.Tag, a.Spellings); tag != "" {
+			v.Tag = tag
+			break
+		}
+	}
+	return v
+}
+
 // OtherForm returns how the tag that the files have differs in form from a version, so that it is of
 // another line of versions. Empty: it does not, or a user named the component for it.
 func (r Ref) OtherForm(v image.Version, policy *image.Policy) string {
@@ -159,6 +172,12 @@ func (r Ref) OtherForm(v image.Version, policy *image.Policy) string {
 		}
 	}
 	return ""
+}
+
+// OtherScheme reports whether the files have a version of another scheme than an available one, such as
+// 6.13.0 and 2021.12.14.
+func (r Ref) OtherScheme(v image.Version, policy *image.Policy) bool {
+	return policy != nil && slices.ContainsFunc(r.Versions, func(current image.Version) bool { return policy.OtherScheme(current.Tag, v.Tag) })
 }
 
 // Move returns the move of the component to a version.

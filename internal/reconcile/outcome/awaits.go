@@ -30,7 +30,7 @@ var awaitedBy = map[promotion.Rule]Awaited{
 	promotion.RuleLeftUpstream: AwaitsUser, promotion.RuleRollback: AwaitsUser, promotion.RuleRequested: AwaitsUser,
 	promotion.RuleAbsent: AwaitsFiles, promotion.RuleNoReference: AwaitsFiles, promotion.RuleRefused: AwaitsFiles,
 	promotion.RuleBranch: AwaitsFiles, promotion.RuleForge: AwaitsFiles, promotion.RuleGone: AwaitsFiles,
-	promotion.RuleFalseClaim: AwaitsFiles, promotion.RuleLine: AwaitsFiles, promotion.RuleForm: AwaitsFiles,
+	promotion.RuleFalseClaim: AwaitsFiles, promotion.RuleLine: AwaitsFiles, promotion.RuleScheme: AwaitsUser, promotion.RuleForm: AwaitsFiles,
 	promotion.RuleNewer: AwaitsVersions, promotion.RuleParent: AwaitsVersions, promotion.RuleSame: AwaitsVersions,
 	promotion.RuleBackwards: AwaitsVersions, promotion.RuleParentsDiffer: AwaitsVersions, promotion.RuleSameVersion: AwaitsVersions,
 	promotion.RuleDigestUnknown: AwaitsVersions, promotion.RuleNoVersion: AwaitsVersions, promotion.RuleRegistry: AwaitsVersions,

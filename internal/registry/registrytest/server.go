@@ -107,7 +107,7 @@ func (s *Server) PushChart(t testing.TB, reference, seed string) string {
 	return s.push(t, reference, seed, "application/vnd.cncf.helm.config.v1+json")
 }
 
-// push pushes what a media type of its config says that it is.
+// push pushes an artifact with a media type of its config.
 func (s *Server) push(t testing.TB, reference, seed string, config types.MediaType) string {
 	t.Helper()
 	tag, err := name.NewTag(s.Host + "/" + reference)
