@@ -307,9 +307,15 @@ func shapeOf(tag string) (shape, bool) {
 	}
 	suffix, _, _ := strings.Cut(m[3], "+")
 	var names []string
-	for _, item := range strings.FieldsFunc(suffix, func(r rune) bool { return strings.ContainsRune("-_.", r) }) {
-		if name := digits.ReplaceAllString(strings.ToLower(item), ""); !isBuild(name, item) {
-			names = append(names, name)
+	for _, item := range strings.FieldsFunc(suffix, func(r rune) bool { return r == '-' || r == '_' }) {
+		for i, identifier := range strings.Split(item, ".") {
+			name := digits.ReplaceAllString(strings.ToLower(identifier), "")
+			if i == 0 && name != "" && isBuild(name, identifier) {
+				break // what follows in SNAPSHOT.main.12 is of the same prerelease
+			}
+			if !isBuild(name, identifier) {
+				names = append(names, name)
+			}
 		}
 	}
 	return shape{parts: strings.Count(m[2], ".") + 1, suffix: m[1] + strings.Join(names, "-")}, true

@@ -50,6 +50,7 @@ func TestLine_foreign(t *testing.T) {
 		{"prereleases become releases", image.Selection{Semver: ">=1"}, nil, "1.5.0", "1.4.0 1.5.0-rc.1 1.5.0-beta2 1.5.0-SNAPSHOT /"},
 		{"a prerelease of a filter", image.Selection{Semver: ">=1", Filter: `^[0-9.]+$`}, nil, "1.5.0", "1.4.0 1.5.0-rc.1 / 1.4.0-slim"},
 		{"commits and builds", image.Selection{Semver: ">=1.0.0-0"}, nil, "1.5.0", "1.4.0-3fa8c21 1.4.0-12-g3fa8c21 1.4.0-r2 /"},
+		{"identifiers of a prerelease", image.Selection{Semver: ">=1.0.0-0"}, nil, "1.5.0-SNAPSHOT.main.12", "1.4.0-SNAPSHOT.feature.x.4 1.4.0 / 1.4.0-alpine.1"},
 		{"a leading v", image.Selection{Semver: ">=1"}, nil, "1.5.0", "v1.4.0 1.4.0 /"},
 		{"metadata of a chart", image.Selection{Semver: ">=1", Chart: true}, nil, "1.5.0", "1.4.0_b1 /"},
 		{"other parts", image.Selection{Semver: "^16"}, nil, "16.5", "16.4 / 16 16.4.1"},

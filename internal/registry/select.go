@@ -200,7 +200,8 @@ func trapNote(policy *image.Policy, selected string, candidates []image.Candidat
 	if trap == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s is older than %s, because numbers after letters are compared as text: use rc.9 and rc.10, or numeric", trap, selected)
+	const format = "%s is older than %s, because numbers after letters are compared as text: use rc.9 and rc.10, or numeric"
+	return fmt.Sprintf(format, trap, selected)
 }
 
 // firstEligible selects the first candidate that is eligible.

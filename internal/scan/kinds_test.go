@@ -131,6 +131,36 @@ func TestFiles_neverMovesAnotherKind(t *testing.T) {
 	}
 }
 
+// Without a config, a user names a version of any kind.
+func TestFiles_explicitVersionsAreOfAnyKind(t *testing.T) {
+	t.Parallel()
+	given, err := image.ParseExplicitVersions([]string{"quay.io/acme/shop:1.3.0"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, kind := range kinds {
+		files := func(yield func(updater.File, error) bool) {
+			for path, content := range map[string]string{"app.yaml": kind.text, "source.yaml": kind.source} {
+				if !yield(updater.File{Path: path, Read: func() ([]byte, error) { return []byte(content), nil }}, nil) {
+					return
+				}
+			}
+		}
+		folder, err := config.Folder(given.Repositories())
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := scan.Request{Config: folder, Environments: folder.Order(), Explicit: given}
+		found, err := scan.Files(t.Context(), request, files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if total := len(found.Targets[at(request.Environments[0])].References); total != 1 {
+			t.Errorf("%s: %d references", name, total)
+		}
+	}
+}
+
 // An image and a chart may be in one repository, each with its component.
 func TestFiles_imageAndChartOfOneRepository(t *testing.T) {
 	t.Parallel()

@@ -386,7 +386,8 @@ func (m *matcher) otherSelecting(target promotion.Target, r edit.Reference) stri
 	}
 	for _, match := range m.config.FollowAll(target.Environment, target.Application, r.Repository) {
 		other, _ := m.config.Component(match.Component)
-		if match.Name != r.Component && other.Pattern.IsExact() && m.sameKind(match.Component, r) && m.config.Policy(match.Component).Admits(r.Tag) {
+		another := match.Name != r.Component && other.Pattern.IsExact() && m.sameKind(match.Component, r)
+		if another && m.config.Policy(match.Component).Admits(r.Tag) {
 			return match.Name
 		}
 	}
@@ -458,6 +459,7 @@ func (m *matcher) followed(match config.Match, repository image.Repository) site
 		AnyWord:    component.Pattern.MatchesWords(),
 	}
 	if version, ok := m.explicit[repository]; ok {
+		followed.Artifact = "" // without a config, a repository is of any kind
 		writeAsNamed(&followed, version)
 	}
 	return followed
