@@ -16,8 +16,12 @@ func (m *matcher) policy(target promotion.Target, reference edit.Reference) *ima
 	if !known {
 		return nil
 	}
-	_, match, _ := m.config.Owner(environment, reference.Position.File, reference.Repository)
-	return m.config.Policy(match.Component)
+	for _, owner := range m.config.Owners(environment, reference.Position.File, reference.Repository) {
+		if owner.Match.Name == reference.Component {
+			return m.config.Policy(owner.Match.Component)
+		}
+	}
+	return nil
 }
 
 // How well a place shows which version is there.

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/yaml"
 
 	"promoter/internal/edit"
 	"promoter/internal/image"
@@ -76,7 +79,51 @@ func (r *rewriter) planAll(wanted func(string) (image.Version, bool)) []site.Pla
 		}
 		all = append(all, changes...)
 	}
-	return all
+	return r.withoutOtherReaders(all)
+}
+
+// withoutOtherReaders refuses the changes of values that are also the versions of components that keep theirs: one that shares
+// a value gets every version of the others.
+func (r *rewriter) withoutOtherReaders(plans []site.Planned) []site.Planned {
+	type value struct { // or a part of one
+		node          *yaml.Node
+		before, after string
+	}
+	type changed struct {
+		value
+		component string
+	}
+	changes, readers := map[changed]bool{}, map[value][]string{}
+	valueOf := func(p site.Planned) value {
+		for _, part := range p.Site.Parts() {
+			if part.Scalar.Node == p.Change.Scalar.Node {
+				return value{part.Scalar.Node, part.Before, part.After}
+			}
+		}
+		return value{}
+	}
+	for _, p := range plans {
+		changes[changed{valueOf(p), p.Site.Followed.Component}] = true
+	}
+	for i := range r.analysis.found.Sites {
+		s := &r.analysis.found.Sites[i]
+		for _, part := range s.Parts() {
+			at := value{part.Scalar.Node, part.Before, part.After}
+			if component := s.Followed.Component; part.Create == "" && !slices.Contains(readers[at], component) {
+				readers[at] = append(readers[at], component)
+			}
+		}
+	}
+	return slices.DeleteFunc(plans, func(p site.Planned) bool {
+		at := valueOf(p)
+		kept := slices.DeleteFunc(slices.Clone(readers[at]), func(component string) bool { return changes[changed{at, component}] })
+		if !p.Change.Sets() || len(kept) == 0 {
+			return false
+		}
+		r.refuse(p.Site, fmt.Errorf("the value is also the version of %s, which would not get the same version: "+
+			"give each a value of its own, or the same version", strings.Join(kept, " and ")))
+		return true
+	})
 }
 
 // join sorts the changes and merges those of sites that share a scalar: equal ones, and those of

@@ -18,6 +18,7 @@ type Marker struct {
 	Component string
 	Field     string // tag, digest, version, name; if empty, derived from the value
 	Ignore    bool   // the line is not changed
+	Flux      bool   // it is a marker of Flux
 }
 
 // ParseMarker parses the text of a comment.
@@ -36,7 +37,7 @@ func ParseMarker(comment string) (Marker, bool) {
 	if len(names) < 2 || len(names) > 3 || names[1] == "" {
 		return Marker{}, false
 	}
-	m := Marker{Component: names[1]}
+	m := Marker{Component: names[1], Flux: true}
 	if len(names) == 3 {
 		m.Field = names[2]
 	}
@@ -45,7 +46,7 @@ func ParseMarker(comment string) (Marker, bool) {
 
 // MayHaveMarkers reports whether the text may contain markers.
 func MayHaveMarkers(data []byte) bool {
-	return bytes.Contains(data, []byte(OwnMarker)) || bytes.Contains(data, []byte(FluxMarker))
+	return bytes.Contains(data, []byte(OwnMarker)) || bytes.Contains(data, []byte(FluxMarker)) || MayHaveRenovate(data)
 }
 
 // IgnoresLine reports whether the rest of a line ends in a comment that

@@ -27,6 +27,7 @@ type document struct {
 	follower Follower
 	sources  Sources
 	shapes   *shapeSet
+	aliased  bool // the file may have anchors and aliases
 }
 
 // walk visits a node and all nodes below it, in file order. It does not follow
@@ -45,6 +46,9 @@ func (d *document) walk(n *yaml.Node, out *sink) {
 }
 
 func (d *document) visitMapping(m *yaml.Node, out *sink) {
+	if len(d.shapes.all) > 0 && configuresTools(m) {
+		d = d.onlyMarkers()
+	}
 	for set := d.shapes.of(m); set != 0; set &= set - 1 {
 		d.shapes.all[bits.TrailingZeros64(set)].mapping(d, out, m)
 	}
@@ -114,12 +118,15 @@ type Findings struct {
 
 // sink collects what the shapes find in one file.
 type sink struct {
-	found   Findings
-	file    string                // path
-	claimed map[*yaml.Node]string // scalars that a shape has inspected, and the component of their site, if any
-	written map[*yaml.Node]bool   // scalars named in the configuration
-	markers bool                  // the file may contain markers
-	marked  []marked              // scalars with markers, in file order
+	found    Findings
+	file     string                // path
+	claimed  map[*yaml.Node]string // scalars that a shape has inspected, and the component of their site, if any
+	written  map[*yaml.Node]bool   // scalars named in the configuration
+	markers  bool                  // the file may contain markers
+	marked   []marked              // scalars with markers, in file order
+	readers  map[*yaml.Node][]reader
+	misnamed []misnamed // names with a marker of another image
+	comments commentLines
 }
 
 func newSink(file string, content []byte) *sink {

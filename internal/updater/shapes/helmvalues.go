@@ -52,6 +52,7 @@ func findHelmValues(d *document, out *sink, m *yaml.Node) {
 		addValuesGroup(d, out, m, besides{m, nil}, g.followed, g.tag, g.digest, g.tagKey, g.digestKey)
 		return
 	}
+	noteReader(d, out, m)
 	findHub(d, out, m)
 }
 
@@ -234,7 +235,9 @@ func findHub(d *document, out *sink, m *yaml.Node) {
 				return
 			}
 			seen[name] = true
-			if followed, found := d.follow(joinName(hub, name)); found {
+			if followed, found := d.follow(joinName(hub, name)); !found {
+				out.reads(tag, joinName(hub, name), 0)
+			} else {
 				addValuesGroup(d, out, m, besides{}, followed, tag, nil, "hub", "tag")
 			}
 		})

@@ -52,6 +52,7 @@ func findKustomizeImage(d *document, out *sink, entry *yaml.Node) {
 	}
 	followed, found := d.follower.Follow(d.file, reference.Repository)
 	if !found {
+		noteEntryReader(d, out, entry, name)
 		out.other(shapeKustomize, d.scalar(name), reference.Repository, node.Text(tag), node.Text(digest))
 		return
 	}

@@ -2,6 +2,7 @@ package shapes
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
@@ -9,6 +10,7 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/updater/lex"
+	"promoter/internal/updater/node"
 	"promoter/internal/updater/site"
 	"promoter/internal/updater/span"
 )
@@ -69,11 +71,21 @@ type marked struct {
 func visitMarker(d *document, out *sink, n *yaml.Node) {
 	s := d.scalar(n)
 	m, found := out.marker(s)
-	if !found || m.Ignore || m.Field == fieldName {
+	if !found {
+		visitRenovate(d, out, n)
+		return
+	}
+	if m.Ignore {
 		return
 	}
 	followed, found := d.follower.Named(d.file, m.Component)
-	if !found {
+	switch {
+	case m.Field == fieldName:
+		if found {
+			noteName(d, out, n, m, followed)
+		}
+		return
+	case !found:
 		out.note(s, "the marker names %s, which is not followed here", lex.Shorten(m.Component))
 		return
 	}
@@ -81,14 +93,89 @@ func visitMarker(d *document, out *sink, n *yaml.Node) {
 		out.refuseAt(s, followed.Component, "the line of the marker has no value, or several; write the marker at the end of a line with one")
 		return
 	}
+	out.mark(d, m, s, followed)
+}
+
+// mark records a marked scalar.
+func (x *sink) mark(d *document, m lex.Marker, s span.Scalar, followed site.Followed) {
 	mark := marked{marker: m, scalar: s, key: d.key(), followed: followed}
 	if len(d.parents) > 0 && !s.Stream.IsText() {
 		mark.mapping = d.parents[len(d.parents)-1]
 	}
 	if s.Stream.IsText() {
-		out.pairInText(&mark)
+		x.pairInText(&mark)
 	}
-	out.marked = append(out.marked, mark)
+	x.marked = append(x.marked, mark)
+}
+
+// misnamed is a name with a marker of Flux that is the name of another image. Flux would write the name of its own.
+type misnamed struct {
+	component string
+	mapping   *yaml.Node // that contains it
+	why       error
+}
+
+// noteName records a name with a marker, unless it is that of the component.
+func noteName(d *document, out *sink, n *yaml.Node, m lex.Marker, followed site.Followed) {
+	if len(d.parents) == 0 {
+		return
+	}
+	mapping := d.parents[len(d.parents)-1]
+	names := []string{n.Value}
+	if registry := node.FirstText(mapping, "registry", "imageRegistry", "image_registry", "hub"); registry != "" {
+		names = append(names, joinName(registry, n.Value))
+	}
+	for _, name := range names {
+		if isNameOf(followed, name) {
+			return
+		}
+	}
+	out.misnamed = append(out.misnamed, misnamed{m.Component, mapping, misnamedError(d, n, n.Value, followed)})
+}
+
+func misnamedError(d *document, n *yaml.Node, name string, followed site.Followed) error {
+	return fmt.Errorf("%s in line %d has a marker of %s, which is %s: correct the name, or add the mirror to mirrors",
+		lex.Shorten(name), d.scalar(n).Position(d.file).Line, followed.Component, followed.Repository)
+}
+
+// isNameOf reports whether a text is the name of a component, or of its mirror.
+func isNameOf(followed site.Followed, name string) bool {
+	reference, err := image.Parse(name)
+	return err == nil && (reference.Repository == followed.Repository || reference.Repository == followed.Mirror)
+}
+
+// commentLines are the lines of streams that may have comments for Renovate.
+type commentLines map[*span.Stream][][]byte
+
+// visitRenovate records a scalar whose version a comment for Renovate is about: on its line, or alone on the line above.
+func visitRenovate(d *document, out *sink, n *yaml.Node) {
+	s := d.scalar(n)
+	if !lex.MayHaveRenovate(d.stream.Data) || !node.IsText(n) {
+		return
+	}
+	lines, known := out.comments[d.stream]
+	if !known {
+		lines = bytes.Split(d.stream.Data, []byte("\n"))
+		if out.comments == nil {
+			out.comments = commentLines{}
+		}
+		out.comments[d.stream] = lines
+	}
+	if n.Line < 1 || n.Line > len(lines) {
+		return
+	}
+	rest, _ := s.RestOfLine()
+	_, comment, found := bytes.Cut(rest, []byte("#"))
+	if before, _, flow := bytes.Cut(lines[n.Line-1], []byte("{")); !found && !flow && n.Line > 1 && !bytes.Contains(before, []byte("[")) {
+		comment, found = bytes.CutPrefix(bytes.TrimSpace(lines[n.Line-2]), []byte("#"))
+	}
+	name, isMarker := lex.ParseRenovate(string(comment))
+	if !found || !isMarker {
+		return
+	}
+	if followed, follows := d.follow(name); follows {
+		out.mark(d, lex.Marker{Component: followed.Component}, s, followed)
+	}
 }
 
 // pairInText lets a tag and a digest in text that is not YAML belong together, as if they were in
@@ -140,6 +227,7 @@ func (x *sink) finish() Findings {
 		}
 	}
 	x.found.Sites = kept
+	x.barReaders()
 	return x.found
 }
 
@@ -178,6 +266,15 @@ func (x *sink) addMarked(i int) {
 			x.refuseAt(p.Scalar, mark.marker.Component, problem)
 			return
 		}
+	}
+	for _, other := range x.misnamed {
+		if other.component == mark.marker.Component && other.mapping == mark.mapping {
+			s.Bar(other.why)
+		}
+	}
+	if p := s.Tag; mark.marker.Flux && p != nil && p.Format == site.FormatReference && !isNameOf(mark.followed, p.Name) {
+		s.Bar(fmt.Errorf("%s has a marker of %s, which is %s: correct the name, or add the mirror to mirrors",
+			lex.Shorten(p.Name), mark.followed.Component, mark.followed.Repository))
 	}
 	x.found.Sites = append(x.found.Sites, s)
 }

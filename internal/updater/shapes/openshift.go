@@ -38,7 +38,7 @@ func findOpenShiftTemplate(d *document, out *sink, m *yaml.Node) {
 			continue
 		}
 		out.claim(use.scalar)
-		if other, shared := t.shared(d, use); shared {
+		if other := t.shared(d, use); other != "" {
 			out.refuse(d.scalar(use.first()), followed.Component, "the parameter is also the version of %s, which is not followed; "+
 				"give each image a parameter of its own", other)
 			continue
@@ -123,12 +123,13 @@ func (t *openShiftTemplate) use(n *yaml.Node) (parameterUse, bool) {
 	return use, complete && use.first() != nil
 }
 
-// shared returns a repository that is not followed and has the version of a use.
-func (t *openShiftTemplate) shared(d *document, use parameterUse) (string, bool) {
+// shared returns the repositories that are not followed and have the version of a use; empty: there are none.
+func (t *openShiftTemplate) shared(d *document, use parameterUse) string {
+	var others []string
 	for _, repository := range t.users[use.first()] {
 		if _, found := d.follower.Follow(d.file, repository); !found {
-			return repository.Familiar(), true
+			others = append(others, repository.Familiar())
 		}
 	}
-	return "", false
+	return strings.Join(others, " and of ")
 }

@@ -40,6 +40,9 @@ func findPrefixed(d *document, out *sink, m *yaml.Node) {
 	defer func() { d.parents = d.parents[:len(d.parents)-1] }()
 	for _, group := range prefixGroups(m) {
 		found, ok := groupOf(d, group)
+		if !ok {
+			noteReader(d, out, group)
+		}
 		if !ok || found.tag != nil && out.isClaimed(found.tag) || found.digest != nil && out.isClaimed(found.digest) {
 			continue
 		}

@@ -50,6 +50,10 @@ func (f *Finder) Literals() []string {
 // Find runs the shapes on a parsed file.
 func (f *Finder) Find(file string, stream *span.Stream, writes []Write, known Sources) Findings {
 	d := &document{file: file, stream: stream, follower: f.follower, sources: known, shapes: f.shapes}
+	d.aliased = bytes.IndexByte(stream.Data, '&') >= 0 && bytes.IndexByte(stream.Data, '*') >= 0
+	if isForeignFile(file) {
+		d = d.onlyMarkers()
+	}
 	out := newSink(file, stream.Data)
 	addWrites(d, out, writes)
 	for _, root := range stream.Documents {

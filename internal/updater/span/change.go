@@ -72,6 +72,9 @@ func RenameKey(mapping *yaml.Node, of Scalar, key, value string) Change {
 	return Change{Scalar: of, Value: value, action: rename, key: key, mapping: mapping}
 }
 
+// Sets reports whether the change sets a scalar to another value.
+func (c Change) Sets() bool { return c.action == set }
+
 // Replacement is a span of a file and its new text.
 type Replacement struct {
 	Span Span
