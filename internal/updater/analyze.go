@@ -83,7 +83,7 @@ func (u *Updater) analyzeContent(file File, content []byte, known shapes.Sources
 	writes := u.writes(file.Path)
 	switch {
 	case kind == prefilter.Template:
-		return u.findInTemplate(file.Path, content)
+		return u.findInTemplateFile(file, content, known)
 	case kind == prefilter.Env:
 		return u.findInText(file.Path, content, u.finder.FindInEnv)
 	case kind == prefilter.Marked && len(writes) == 0, kind != prefilter.Unknown && kind != prefilter.Manifest && onlyExpressions(writes):
@@ -130,6 +130,19 @@ func refused(refusals ...edit.Refusal) analysis {
 func (u *Updater) find(file string, stream *span.Stream, known shapes.Sources) analysis {
 	found := u.finder.Find(file, stream, u.writes(file), known)
 	return analysis{found: found, held: findHolds(file, stream, u.holds(file)), stream: stream}
+}
+
+// findInTemplateFile handles a file with the extension of templates. Values of Helmfile, as
+// values.yaml.gotmpl, are YAML without their actions, and have the shapes of YAML.
+func (u *Updater) findInTemplateFile(file File, content []byte, known shapes.Sources) analysis {
+	inner := strings.TrimSuffix(file.Path, path.Ext(file.Path))
+	if u.filter.Kind(inner) == prefilter.Manifest && path.Ext(file.Path) == ".gotmpl" {
+		mask := span.Mask{Hide: lex.MaskActions, Rune: lex.Mask}
+		if stream, err := span.ParseTemplate(content, mask); err == nil {
+			return u.find(file.Path, stream, known)
+		}
+	}
+	return u.findInTemplate(file.Path, content)
 }
 
 func (u *Updater) findInTemplate(file string, content []byte) analysis {

@@ -194,7 +194,7 @@ func (r *rewriter) proven(changes []span.Change, replacements []span.Replacement
 		return content, r.proveTemplate(content, changes)
 	}
 	if err := span.Prove(r.analysis.stream, changes, content); err != nil || !r.analysis.stream.IsText() {
-		return content, err //nolint:wrapcheck // what is not proven
+		return content, err
 	}
 	again := r.updater.analyzeContent(File{Path: r.file}, content, nil).found
 	if len(again.Sites) != len(r.analysis.found.Sites) || len(again.Refusals) != len(r.analysis.found.Refusals) {

@@ -77,3 +77,61 @@ func actionEnd(data []byte, at int) (int, bool) {
 }
 
 func isTemplateSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// Mask stands for each character of an action in masked text. It is for private use, so that no text has it.
+const Mask = '\uE000'
+
+// MaskActions returns the text of a template in which each character of an action is Mask. Lines that
+// consist of actions are empty. Lines and columns stay. It returns false if an action does not end,
+// or if the text has the mask.
+func MaskActions(data []byte) ([]byte, bool) {
+	if bytes.ContainsRune(data, Mask) {
+		return nil, false
+	}
+	var masked bytes.Buffer
+	comments := TemplateComments(data)
+	start := 0
+	for {
+		open := bytes.Index(data[start:], []byte("{{"))
+		if open < 0 {
+			break
+		}
+		open += start
+		for len(comments) > 0 && comments[0].Start < open {
+			comments = comments[1:]
+		}
+		end, found := 0, len(comments) > 0 && comments[0].Start == open
+		if found {
+			end = comments[0].End
+		} else if end, found = actionEnd(data, open+len("{{")); !found {
+			return nil, false
+		}
+		masked.Write(data[start:open])
+		for _, r := range string(data[open:end]) {
+			if r != '\n' && r != '\r' {
+				r = Mask
+			}
+			masked.WriteRune(r)
+		}
+		start = end
+	}
+	masked.Write(data[start:])
+	return withoutActionLines(masked.Bytes()), true
+}
+
+// withoutActionLines empties the lines that have nothing but masks.
+func withoutActionLines(masked []byte) []byte {
+	var kept bytes.Buffer
+	if rest, marked := bytes.CutPrefix(masked, []byte("\ufeff")); marked {
+		kept.Write(masked[:len(masked)-len(rest)])
+		masked = rest
+	}
+	for line := range bytes.Lines(masked) {
+		rest := bytes.TrimSpace(bytes.ReplaceAll(line, []byte(string(Mask)), nil))
+		if len(rest) == 0 {
+			line = line[len(bytes.TrimRight(line, "\r\n")):]
+		}
+		kept.Write(line)
+	}
+	return kept.Bytes()
+}

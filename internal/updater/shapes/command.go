@@ -38,7 +38,8 @@ type word struct {
 // reference. A word counts only as a whole reference with a slash: the others may be anything.
 func findCommand(d *document, out *sink, n *yaml.Node) bool {
 	value := d.scalar(n).Value()
-	if !strings.ContainsAny(value, " \t\n") || strings.HasPrefix(d.key(), imageUpdater) || !slices.Contains(commandKeys, d.key()) && !isList(value) {
+	isCommand := slices.Contains(commandKeys, d.key()) || isList(value)
+	if !isCommand || !strings.ContainsAny(value, " \t\n") || strings.HasPrefix(d.key(), imageUpdater) {
 		return false
 	}
 	if !strings.Contains(value, "\n") {

@@ -90,7 +90,7 @@ func visitMarker(d *document, out *sink, n *yaml.Node) {
 		return
 	}
 	if s.Stream.IsText() && n.Tag == nullTag {
-		out.refuseAt(s, followed.Component, "the line of the marker has no value, or several; write the marker at the end of a line with one")
+		out.refuseAt(s, followed.Component, unclearMarker)
 		return
 	}
 	out.mark(d, m, s, followed)
@@ -177,6 +177,8 @@ func visitRenovate(d *document, out *sink, n *yaml.Node) {
 		out.mark(d, lex.Marker{Component: followed.Component}, s, followed)
 	}
 }
+
+const unclearMarker = "the line of the marker has no value, or several; write the marker at the end of a line with one"
 
 // pairInText lets a tag and a digest in text that is not YAML belong together, as if they were in
 // one mapping: each with the last one of its component that has no other.

@@ -66,11 +66,20 @@ func (p *proof) stream(old *Stream, data []byte) error {
 	if old.IsText() {
 		return p.nodes(old.Documents, ParseText(data, old.syntax).Documents)
 	}
-	documents, err := parse(data)
+	documents, err := old.parseAgain(data)
 	if err != nil {
 		return fmt.Errorf("the result would not parse: %w", err)
 	}
 	return p.nodes(old.Documents, documents)
+}
+
+// parseAgain parses changed data as that of the stream was.
+func (s *Stream) parseAgain(data []byte) ([]*yaml.Node, error) {
+	if s.mask != nil {
+		again, err := ParseTemplate(data, *s.mask)
+		return again.Documents, err
+	}
+	return parse(data)
 }
 
 func (p *proof) nodes(old, now []*yaml.Node) error {

@@ -32,6 +32,7 @@ type Stream struct {
 	lines  []int  // offsets of line starts
 	block  *block // nil if the stream is a file
 	syntax Syntax // nil if the text is YAML
+	mask   *Mask  // nil if the text is no template of YAML
 	// Where the last lookups ended. Positions are looked up in file order, and
 	// a hostile file may be one line with a million of them.
 	parsed, shown cursor
