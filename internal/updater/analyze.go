@@ -85,9 +85,9 @@ func (u *Updater) analyzeContent(file File, content []byte, known shapes.Sources
 	case kind == prefilter.Template:
 		return u.findInTemplateFile(file, content, known)
 	case kind == prefilter.Env:
-		return u.findInText(file.Path, content, u.finder.FindInEnv)
+		return u.findInText(file.Path, content, known, u.finder.FindInEnv)
 	case kind == prefilter.Marked && len(writes) == 0, kind != prefilter.Unknown && kind != prefilter.Manifest && onlyExpressions(writes):
-		return u.findInText(file.Path, content, u.finder.FindInText)
+		return u.findInText(file.Path, content, known, u.finder.FindInText)
 	}
 	stream, err := span.Parse(content)
 	// Many tools keep settings as JSON with comments, which no manifest parser reads.
@@ -102,7 +102,7 @@ func (u *Updater) analyzeContent(file File, content []byte, known shapes.Sources
 	case kind == prefilter.Manifest:
 		return refused(refuseSyntax(file.Path, "not valid YAML: ", err))
 	case onlyExpressions(writes):
-		return u.findInText(file.Path, content, u.finder.FindInText)
+		return u.findInText(file.Path, content, known, u.finder.FindInText)
 	case len(writes) > 0:
 		return refused(refuseSyntax(file.Path, "write: the file is neither YAML nor JSON, where only regex finds a value: ", err))
 	default:
@@ -116,10 +116,10 @@ func onlyExpressions(writes []shapes.Write) bool {
 }
 
 // findIn finds references in text that is not YAML.
-type findIn func(file string, content []byte, writes []shapes.Write) (shapes.Findings, *span.Stream)
+type findIn func(file string, content []byte, writes []shapes.Write, known shapes.Sources) (shapes.Findings, *span.Stream)
 
-func (u *Updater) findInText(file string, content []byte, find findIn) analysis {
-	found, stream := find(file, content, u.writes(file))
+func (u *Updater) findInText(file string, content []byte, known shapes.Sources, find findIn) analysis {
+	found, stream := find(file, content, u.writes(file), known)
 	return analysis{found: found, held: findHolds(file, stream, u.holds(file)), stream: stream}
 }
 
@@ -216,7 +216,7 @@ func (u *Updater) guard(file File, kind prefilter.Kind, content []byte) ([]byte,
 	}
 	over := int64(len(content)) > u.options.MaxFileSize
 	cut := over && int64(len(content)) == u.options.MaxFileSize+1 && file.Size != int64(len(content))
-	may := u.mayMatch(kind, content) || len(u.writes(file.Path)) > 0
+	may := u.mayMatch(file.Path, kind, content) || len(u.writes(file.Path)) > 0
 	switch {
 	case cut:
 		return nil, u.refuseUnread(file, kind, u.tooLarge())
@@ -229,11 +229,15 @@ func (u *Updater) guard(file File, kind prefilter.Kind, content []byte) ([]byte,
 }
 
 // mayMatch reports whether the content may contain a reference.
-func (u *Updater) mayMatch(kind prefilter.Kind, content []byte) bool {
-	if kind == prefilter.Marked {
+func (u *Updater) mayMatch(file string, kind prefilter.Kind, content []byte) bool {
+	switch {
+	case kind == prefilter.Marked:
 		return lex.MayHaveMarkers(content)
+	case path.Base(file) == ".env": // has versions of images that other files name
+		return true
+	default:
+		return u.filter.Match(content)
 	}
-	return u.filter.Match(content)
 }
 
 // guardText checks for content that must not reach a parser.

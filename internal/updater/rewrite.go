@@ -42,7 +42,9 @@ func (i *Inventory) RewriteOwn(
 	if ctx.Err() != nil {
 		return Result{Refusals: []edit.Refusal{{File: file.Path, Reason: context.Cause(ctx).Error()}}}
 	}
-	r := rewriter{updater: i.updater, foreign: foreign, file: file.Path, analysis: i.updater.analyze(file, i.sources)}
+	r := rewriter{
+		updater: i.updater, foreign: foreign, file: file.Path, known: i.sources, analysis: i.updater.analyze(file, i.sources),
+	}
 	if r.analysis.stream == nil {
 		return Result{}
 	}
@@ -57,6 +59,7 @@ type rewriter struct {
 	updater  *Updater
 	foreign  func(component, tag string) bool // nil: nothing is
 	file     string                           // path
+	known    shapes.Sources
 	analysis analysis
 	result   Result
 }
@@ -196,7 +199,7 @@ func (r *rewriter) proven(changes []span.Change, replacements []span.Replacement
 	if err := span.Prove(r.analysis.stream, changes, content); err != nil || !r.analysis.stream.IsText() {
 		return content, err
 	}
-	again := r.updater.analyzeContent(File{Path: r.file}, content, nil).found
+	again := r.updater.analyzeContent(File{Path: r.file}, content, r.known).found
 	if len(again.Sites) != len(r.analysis.found.Sites) || len(again.Refusals) != len(r.analysis.found.Refusals) {
 		return nil, errOtherReferences // such as an expression that matches no more
 	}

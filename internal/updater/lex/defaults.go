@@ -52,7 +52,7 @@ func (f *Filled) fill(original string, start, end, depth int) bool {
 			return true
 		}
 		head := variableHead.FindString(original[literal:end])
-		closing := closingBrace(original[literal:end])
+		closing := ClosingBrace(original[literal:end])
 		if head == "" || closing < 0 || !f.fill(original, literal+len(head), literal+closing, depth+1) {
 			return false
 		}
@@ -61,8 +61,8 @@ func (f *Filled) fill(original string, start, end, depth int) bool {
 	return true
 }
 
-// closingBrace returns the offset of the brace that closes the first one, or -1.
-func closingBrace(text string) int {
+// ClosingBrace returns the offset of the brace that closes the first one, or -1.
+func ClosingBrace(text string) int {
 	depth := 0
 	for i := range len(text) {
 		switch text[i] {

@@ -28,7 +28,7 @@ func findReference(d *document, out *sink, n *yaml.Node) bool {
 	before, name, after := lex.CutReference(value)
 	reference, err := image.Parse(name)
 	if err != nil {
-		return findDefaulted(d, out, n, before, name, after) || refuseOther(d, out, n, before, name)
+		return findVariable(d, out, n, name) || findDefaulted(d, out, n, before, name, after) || refuseOther(d, out, n, before, name)
 	}
 	if reference.Tag == "" && reference.Digest == "" {
 		return false

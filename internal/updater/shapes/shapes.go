@@ -56,6 +56,7 @@ func (f *Finder) Find(file string, stream *span.Stream, writes []Write, known So
 	}
 	out := newSink(file, stream.Data)
 	addWrites(d, out, writes)
+	findComposeEnv(d, out)
 	for _, root := range stream.Documents {
 		d.walk(root, out)
 	}

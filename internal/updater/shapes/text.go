@@ -12,20 +12,22 @@ import (
 )
 
 // FindInEnv runs the shapes on lines of KEY=VALUE, which are the keys and values of one mapping.
-func (f *Finder) FindInEnv(file string, content []byte, writes []Write) (Findings, *span.Stream) {
-	return f.findInText(file, content, writes, func(s *span.Stream) *yaml.Node {
+func (f *Finder) FindInEnv(file string, content []byte, writes []Write, known Sources) (Findings, *span.Stream) {
+	return f.findInText(file, content, writes, known, func(s *span.Stream) *yaml.Node {
 		return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: 1, Column: 1, Content: envPairs(s)}
 	})
 }
 
 // FindInText finds what markers and write entries name in text of any language.
-func (f *Finder) FindInText(file string, content []byte, writes []Write) (Findings, *span.Stream) {
-	return f.findInText(file, content, writes, func(s *span.Stream) *yaml.Node {
+func (f *Finder) FindInText(file string, content []byte, writes []Write, known Sources) (Findings, *span.Stream) {
+	return f.findInText(file, content, writes, known, func(s *span.Stream) *yaml.Node {
 		return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: 1, Column: 1, Content: markedValues(s)}
 	})
 }
 
-func (f *Finder) findInText(file string, content []byte, writes []Write, root func(*span.Stream) *yaml.Node) (Findings, *span.Stream) {
+func (f *Finder) findInText(
+	file string, content []byte, writes []Write, known Sources, root func(*span.Stream) *yaml.Node,
+) (Findings, *span.Stream) {
 	stream := span.ParseText(content, func(s *span.Stream) []*yaml.Node {
 		values := &yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{root(s)}}
 		documents := []*yaml.Node{values}
@@ -34,7 +36,7 @@ func (f *Finder) findInText(file string, content []byte, writes []Write, root fu
 		}
 		return documents
 	})
-	return f.Find(file, stream, writes, nil), stream
+	return f.Find(file, stream, writes, known), stream
 }
 
 // matchesOf returns a document with the matches of the expression of a write entry that are not
