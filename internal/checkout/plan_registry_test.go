@@ -127,12 +127,12 @@ func TestPlan_threeRequestsForAChangedImage(t *testing.T) {
 		dev, staging string
 		want         []string
 	}{
-		"unchanged":                   {"1.5.0", "1.5.0", []string{"GET tags/list", "HEAD manifests/1.5.0"}},
-		"changed":                     {"1.4.0", "1.4.0", []string{"GET manifests/", "GET tags/list", "HEAD manifests/1.5.0"}},
-		"changed, with a digest":      {"1.4.0@$D", "1.4.0@$D", []string{"GET manifests/", "GET tags/list", "HEAD manifests/1.5.0"}},
-		"a child is behind":           {"1.5.0", "1.4.0", []string{"GET tags/list", "HEAD manifests/1.5.0"}},
-		"a less precise tag":          {"1.5", "1.5", []string{"GET manifests/", "GET tags/list", "HEAD manifests/1.5", "HEAD manifests/1.5.0"}},
-		"a tag of another line":       {"stable", "stable", nil},
+		"unchanged":              {"1.5.0", "1.5.0", []string{"GET tags/list", "HEAD manifests/1.5.0"}},
+		"changed":                {"1.4.0", "1.4.0", []string{"GET manifests/", "GET tags/list", "HEAD manifests/1.5.0"}},
+		"changed, with a digest": {"1.4.0@$D", "1.4.0@$D", []string{"GET manifests/", "GET tags/list", "HEAD manifests/1.5.0"}},
+		"a child is behind":      {"1.5.0", "1.4.0", []string{"GET tags/list", "HEAD manifests/1.5.0"}},
+		"a less precise tag":     {"1.5", "1.5", []string{"GET manifests/", "GET tags/list", "HEAD manifests/1.5", "HEAD manifests/1.5.0"}},
+		"a tag of another line":  {"stable", "stable", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -469,6 +469,7 @@ func (m *matcher) followed(match config.Match, repository image.Repository) site
 // was named. Its digest is never dropped; a digest without a tag is another build
 // of the tag in the file.
 func writeAsNamed(followed *site.Followed, version image.Version) {
+	followed.Artifact = "" // users name the repository of a chart as that of an image
 	followed.Numeric = version.Tag != "" && strings.Trim(version.Tag, "0123456789") == ""
 	switch {
 	case version.Digest == "":

@@ -191,7 +191,8 @@ func findSemver(d *document, out *sink, ref, semver *yaml.Node, followed site.Fo
 	refusals := len(out.found.Refusals)
 	addChart(d, out, shapeOCIRepository, semver, followed)
 	if node.IsText(tag) && len(out.found.Refusals) == refusals {
-		addGroup(d, out, ref, site.Site{Shape: shapeOCIRepository, Followed: followed}, tag, nil, "tag", "semver")
+		s := site.Site{Shape: shapeOCIRepository, Followed: followed, Kind: image.ArtifactOther}
+		addGroup(d, out, ref, s, tag, nil, "tag", "semver")
 	}
 }
 
