@@ -77,7 +77,7 @@ func TestPlan_stalePullRequests(t *testing.T) {
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.4@"+promotiontest.DigestA, "worker:2@"+promotiontest.DigestB))
 		}, propose.StepClose, "no file here references worker any more, and nothing else differs"},
 		{"the registry has an older one now", func(w *decidetest.Scenario) {
-			w.Publish("web:1.4.5@" + decidetest.DigestC)
+			w.Publish("web:1.4@" + decidetest.DigestC)
 			w.OpenPullRequest(branch, 7, promotiontest.SnapshotsOf("shop", "web:1.5@"+promotiontest.DigestB))
 			w.RegistryHas("web:1.5@" + promotiontest.DigestB)
 		}, propose.StepPropose, "newer: web 1.4 -> 1.5"},
