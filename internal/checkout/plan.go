@@ -68,6 +68,7 @@ type TargetPreview struct {
 	Changes  []edit.Change
 	Refusals []edit.Refusal
 	Notes    []edit.Note
+	Mentions edit.Mentions
 	Files    []scan.FileChange
 }
 
@@ -225,7 +226,7 @@ func (c *Checkout) preview(
 	var edited []int
 	for i, decision := range decisions {
 		environment, _ := c.config.Environment(decision.Environment)
-		target := TargetPreview{Decision: decision, Branch: environment.Branch}
+		target := TargetPreview{Decision: decision, Branch: environment.Branch, Mentions: observation.Targets[decision.Target].Mentions}
 		switch obeying[i].Reason.Rule {
 		case promotion.RuleHeld, promotion.RuleFrozen, promotion.RuleRejected, promotion.RuleLeftUpstream:
 			target.Stopped = obeying[i].Reason.String()
@@ -312,13 +313,16 @@ func mirrored(targets map[promotion.Target]promotion.Current) map[image.Reposito
 	return followed
 }
 
-// unusedVersions returns the repositories of explicit versions that no file refers to. One that a refusal
-// is about, or may be about, is not among them: a file refers to it.
+// unusedVersions returns the repositories of explicit versions that no file refers to. One that a mention
+// or a refusal is about, or may be about, is not among them: a file refers to it.
 func (c *Checkout) unusedVersions(explicit image.ExplicitVersions, targets map[promotion.Target]promotion.Current) []image.Repository {
 	used := make(map[image.Repository]bool, len(explicit))
 	for _, current := range targets {
 		for _, reference := range current.References {
 			used[reference.Repository] = true
+		}
+		for _, mention := range current.Mentions.Listed {
+			used[mention.Repository] = true
 		}
 		for _, refusal := range current.Refusals {
 			component, known := c.config.Component(refusal.Component)

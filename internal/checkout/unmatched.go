@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"path/filepath"
+	"slices"
 
 	"promoter/internal/config"
 	"promoter/internal/edit"
@@ -13,12 +14,9 @@ import (
 	"promoter/internal/updater"
 )
 
-// Known returns what the files of a checkout have of what a config names. Files are not known in a folder that is
-// not the root of a Git repository, nor those of branches that cannot be read.
+// Known returns what the files of a checkout have of what a config names. In a folder that is not the root of a
+// Git repository, only mentions are known, and no files of branches that cannot be read.
 func Known(ctx context.Context, dir string, loaded *config.Config) (unused.Repository, error) {
-	if !isRoot(dir) {
-		return unused.Repository{Config: loaded}, nil
-	}
 	c, err := openLoaded(dir, loaded, nil)
 	if err != nil {
 		return unused.Repository{}, err
@@ -35,7 +33,30 @@ func Known(ctx context.Context, dir string, loaded *config.Config) (unused.Repos
 			}
 		}
 	}
-	return c.known(ctx, branches), nil
+	found := c.known(ctx, branches)
+	found.Mentions = mentionsOf(branches)
+	if !isRoot(dir) {
+		return unused.Repository{Config: loaded, Mentions: found.Mentions}, nil
+	}
+	return found, nil
+}
+
+// mentionsOf returns the mentions in the branches that were scanned. Applications may share a file.
+func mentionsOf(branches []*branch) edit.Mentions {
+	var all edit.Mentions
+	for _, b := range branches {
+		if b.tree == nil {
+			continue
+		}
+		for _, current := range b.tree.Targets {
+			mentions := current.Mentions
+			mentions.Listed = slices.DeleteFunc(slices.Clone(mentions.Listed), func(m edit.Mention) bool {
+				return slices.Contains(all.Listed, m)
+			})
+			all.Add(mentions)
+		}
+	}
+	return all
 }
 
 // isRoot reports whether a folder has all files of a branch.

@@ -105,8 +105,15 @@ type rawConfig struct {
 	// Messages about promotions. The list of an application or an environment replaces it. See docs/guides/notifications.md. Default: none.
 	Notify strictyaml.Sections[*setting.RawNotification] `yaml:"notify"`
 
+	// What happens where a text names a followed image in a form that promoter does not edit. `list`: it is shown. `refuse`:
+	// nothing is written for its component, except for comments and documents. See docs/writing.md#mentions.
+	Mentions strictyaml.Located[string] `yaml:"mentions" values:"list refuse"`
+
 	Extensions strictyaml.Extensions `yaml:"x-*"`
 }
+
+// refuseMentions is the value of mentions with which they are refusals.
+const refuseMentions = "refuse"
 
 // misplaced are hints for keys that are often written in the wrong section.
 var misplaced = map[string]string{

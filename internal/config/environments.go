@@ -24,6 +24,8 @@ type Environment struct {
 	Write       []Write
 	Labels      map[string]string
 	ByComponent bool // each component is an application of its own
+	// RefusesMentions is set if a text that names a followed image stops its component unless it is edited.
+	RefusesMentions bool
 
 	setting.Settings
 
@@ -55,6 +57,9 @@ type rawEnvironment struct {
 	// followed one first. Each is of all repositories below it. See docs/guides/mirrors.md.
 	Mirrors strictyaml.Map[strictyaml.Located[string]] `yaml:"mirrors"`
 
+	// The same for one environment. Default: that of the file.
+	Mentions strictyaml.Located[string] `yaml:"mentions" values:"list refuse"`
+
 	Repository strictyaml.Reserved `yaml:"repository"`
 	Verify     strictyaml.Reserved `yaml:"verify"`
 }
@@ -82,6 +87,7 @@ func loadEnvironments(in *input) []Environment {
 			environment.Labels = field.Labels(in.report, raw.Labels)
 			environment.match = loadMatcher(in, e.Key.Value, raw)
 			environment.mirrors = loadMirrors(in.report, raw.Mirrors)
+			environment.RefusesMentions = raw.Mentions.Or(in.raw.Mentions.Value) == refuseMentions
 			environment.ByComponent = raw.Applications != nil && raw.Applications.By.Value == byComponent
 			in.captures = in.captures || environment.match.captures() || environment.ByComponent
 			if raw.Branch.Valid() && !validBranch(raw.Branch.Value) {

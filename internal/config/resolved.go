@@ -52,6 +52,11 @@ func (d *defaults) set(at strictyaml.Mapping, key string, value any) {
 }
 
 func (d *defaults) environment(at strictyaml.Mapping, e Environment, overridden func(key func(*setting.RawOverride) bool) bool) {
+	mentions := "list"
+	if e.RefusesMentions {
+		mentions = refuseMentions
+	}
+	d.set(at, "mentions", mentions)
 	d.set(at, "propose", string(e.Propose))
 	d.set(at, "land", string(e.Land))
 	// The default of newer depends on propose, also on that of an application.

@@ -106,6 +106,7 @@ environments:
     paths:
       - dev/**
     land: push
+    mentions: list
     propose: automatic
     newer: refresh
   prod:
@@ -125,6 +126,7 @@ environments:
       deployment: prod
       timeout: 15m
       onFailure: stop
+    mentions: list
     propose: automatic
     land: pr
     newer: refresh

@@ -1,6 +1,6 @@
 // Package drift finds what is in the files of environments although no promotion brought it
 // there, or what no promotion will ever change: manual edits, references that no component
-// follows, and shared files outside of the paths of all environments. And it finds where what
+// follows, texts in a form that is not edited, and shared files outside of the paths of all environments. And it finds where what
 // runs is not what the files have. It only reports.
 //
 // It is pure: it reads what a reconciliation observed anyway.
@@ -45,6 +45,8 @@ const (
 	Unfollowed Kind = "unfollowed"
 	// Shared is a reference in a file outside of the paths of all environments.
 	Shared Kind = "shared"
+	// Mention is a text that names a followed image, and that promoter does not edit.
+	Mention Kind = "mention"
 	// Actual is what runs, where a source of health reports other versions than the files
 	// have, or that an engine has not applied them.
 	Actual Kind = "actual"
@@ -182,6 +184,20 @@ func (o Observed) of(target promotion.Target, decision promotion.Decision, other
 		if versions := here.versions(reference.Component); len(versions) > 1 && !o.agree(target, reference.Component) {
 			add(Several, reference.Position, "several versions of %s: %s", reference.Component, strings.Join(versions, ", "))
 		}
+	}
+	mentions := o.Promotion.Targets[target].Mentions
+	more := mentions.More
+	for _, m := range mentions.Listed {
+		switch {
+		case m.Prose: // it deploys nothing
+		case len(found) >= MaxFound-1:
+			more++
+		default:
+			add(Mention, m.Position, "%s is named as %s in a form that promoter does not edit", m.Component, m.Text)
+		}
+	}
+	if more > 0 {
+		add(Mention, edit.Position{}, "%d more texts name followed images", more)
 	}
 	if text := o.actual(target); text != "" {
 		add(Actual, edit.Position{}, "%s", text)

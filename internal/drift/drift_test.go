@@ -184,3 +184,29 @@ func TestFind_labelsAndLines(t *testing.T) {
 		}
 	}
 }
+
+func TestFind_mentions(t *testing.T) {
+	t.Parallel()
+	loaded, problems := config.Load(config.FileName, []byte(twoEnvironments))
+	if loaded == nil {
+		t.Fatal(problems)
+	}
+	mention := func(file string, prose bool) edit.Mention {
+		return edit.Mention{Component: "web", Position: edit.Position{File: file, Line: 2, Column: 5}, Text: "r.example.com/web:1.4.0", Prose: prose}
+	}
+	listed := []edit.Mention{mention("apps/shop/dev/run.sh", false), mention("apps/shop/dev/README.md", true)}
+	observation := promotion.Observation{Config: loaded, Targets: map[promotion.Target]promotion.Current{
+		{Environment: "dev", Application: "shop"}: {Mentions: edit.Mentions{Listed: listed, More: 7}},
+	}}
+	var got []string
+	for _, d := range drift.Find(drift.Observed{Promotion: observation}) {
+		got = append(got, string(d.Kind)+" "+d.Application+": "+d.String())
+	}
+	want := []string{
+		"mention shop: web is named as r.example.com/web:1.4.0 in a form that promoter does not edit (apps/shop/dev/run.sh:2)",
+		"mention shop: 7 more texts name followed images",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("drift (-want +got):\n%s", diff)
+	}
+}

@@ -100,6 +100,54 @@ type Hold struct {
 // String returns file:line has key: value.
 func (h Hold) String() string { return fmt.Sprintf("%s:%d has %s: %s", h.File, h.Line, h.Key, h.Value) }
 
+// Mention is a text that names a followed repository and is neither edited nor refused: promoter knows
+// no form in which the text sets a version, or the file is of a kind that it does not edit.
+type Mention struct {
+	Component string `json:"component"`
+	Position
+	Text string `json:"text"` // as written
+	// Repository is what the text names, or that of which it names a mirror.
+	Repository image.Repository `json:"-"`
+	Mirror     image.Repository `json:"-"`
+	// Bare is set if the text has no version.
+	Bare bool `json:"-"`
+	// Prose is set in comments and in documents that users read.
+	Prose bool `json:"prose,omitempty"`
+	// Refused is set if the config makes a refusal of it.
+	Refused bool `json:"-"`
+}
+
+// String returns file:line: text.
+func (m Mention) String() string { return fmt.Sprintf("%s:%d: %s", m.File, m.Line, m.Text) }
+
+// MaxMentions is how many mentions are listed of one target, and kept of one file. The others are counted.
+const MaxMentions = 100
+
+// Mentions are those of a target or a file, those in prose last.
+type Mentions struct {
+	Listed []Mention
+	More   int // that are not listed
+}
+
+// Add adds mentions, in order: those of files and lines, and those in prose after all others.
+func (m *Mentions) Add(other Mentions) {
+	m.Listed = append(m.Listed, other.Listed...)
+	slices.SortStableFunc(m.Listed, func(a, b Mention) int {
+		if a.Prose != b.Prose {
+			if a.Prose {
+				return 1
+			}
+			return -1
+		}
+		return a.Position.Compare(b.Position)
+	})
+	m.More += other.More
+	if left := len(m.Listed) - MaxMentions; left > 0 {
+		m.More += left
+		m.Listed = m.Listed[:MaxMentions:MaxMentions]
+	}
+}
+
 // Change is one scalar that is replaced. From and To are the exact texts of the scalar in
 // the file, including quotes, so that replacing From with To at Position yields the new
 // file.

@@ -48,3 +48,16 @@ func TestJSON(t *testing.T) {
 		}
 	}
 }
+
+func TestMentions_add(t *testing.T) {
+	t.Parallel()
+	var all edit.Mentions
+	for i := range edit.MaxMentions {
+		all.Add(edit.Mentions{Listed: []edit.Mention{{Position: edit.Position{File: "b", Line: edit.MaxMentions - i}, Prose: i == 0}}, More: 1})
+	}
+	all.Add(edit.Mentions{Listed: []edit.Mention{{Position: edit.Position{File: "c"}}, {Position: edit.Position{File: "a"}}}})
+	first, last := all.Listed[0].File, all.Listed[edit.MaxMentions-1].File
+	if len(all.Listed) != edit.MaxMentions || all.More != edit.MaxMentions+2 || first != "a" || last != "b" {
+		t.Errorf("%d listed from %s to %s, and %d more", len(all.Listed), first, last, all.More)
+	}
+}

@@ -95,6 +95,7 @@ var table = map[string]position{
 	"internal/registry/auth/aws":    {layer: 4},
 	"internal/registry/auth/google": {layer: 4},
 	"internal/registry/auth/azure":  {layer: 4},
+	"internal/updater/mention":      {layer: 4},
 	"internal/updater/site":         {layer: 4},
 	"internal/webhook/payload":      {layer: 4},
 	"internal/store":                {layer: 6},

@@ -16,6 +16,7 @@ type Current struct {
 	Refusals []edit.Refusal // files that may have a reference and cannot be written
 	Holds    []edit.Hold    // what the files have for the key of gates.hold
 	Foreign  []edit.Foreign // references that stay, because they are of other lines of versions
+	Mentions edit.Mentions  // names of followed repositories that nothing edits, which are only shown
 }
 
 // HasForeign reports whether a reference that names a component is of another line of versions.

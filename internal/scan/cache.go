@@ -22,7 +22,7 @@ import (
 // version is part of the key of every saved scan. Increase it whenever the scanner
 // finds something else in the same files, a config selects other files, or the
 // encoding changes: a saved scan of another version must not be used.
-const version = 18
+const version = 19
 
 // Cache keeps what was found in the commits of one repository, for each config and
 // group of environments. It is safe for concurrent use, except for Save.

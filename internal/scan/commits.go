@@ -106,7 +106,7 @@ func newCommitScanner(repository Repository, request Request) *commitScanner {
 	m := newMatcher(request.Config, request.Environments, nil)
 	return &commitScanner{
 		matcher: m, repository: repository,
-		updater: updater.New(m, updater.Options{MaxFileSize: request.MaxFileSize, Writes: m.writes, Holds: m.holds}),
+		updater: updater.New(m, m.options(request.MaxFileSize)),
 	}
 }
 
@@ -372,6 +372,7 @@ func (s *commitScanner) examine(of *snapshot, shared promotion.Target) {
 	inventory := of.index.Inventory(slices.Collect(maps.Keys(of.files[shared]))...)
 	s.matcher.group(inventory, found)
 	s.matcher.groupHolds(inventory, found)
+	s.matcher.groupMentions(inventory, found)
 	environment, _ := s.matcher.config.Environment(shared.Environment)
 	s.matcher.addWritten(environment, found)
 	for target, current := range found {

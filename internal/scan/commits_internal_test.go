@@ -193,7 +193,7 @@ func TestScan_symbolicLinks(t *testing.T) {
 
 func randomContent(r *rand.Rand) string {
 	version, name := fmt.Sprintf("1.%d.0", r.IntN(3)), []string{"acme", "else"}[r.IntN(2)]
-	switch r.IntN(7) {
+	switch r.IntN(9) {
 	case 0:
 		return "image: r.example.com/acme/web:" + version + "\n"
 	case 1:
@@ -204,6 +204,10 @@ func randomContent(r *rand.Rand) string {
 		return "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: shop, namespace: flux}\nspec: {chart: {spec: {chart: shop, version: " + version + ", sourceRef: {kind: HelmRepository, name: " + name + "}}}}\n"
 	case 5:
 		return "<<<<<<< a\nimage: r.example.com/acme/web:1.0.0\n=======\n>>>>>>> b\n"
+	case 6:
+		return "run: docker pull r.example.com/acme/web:" + version + "\nother: r.example.com/acme/web\n"
+	case 7:
+		return "images:\n- name: r.example.com/acme/web\n  newTag: " + version + "\n"
 	default:
 		return "version: " + version + "\n"
 	}
@@ -213,7 +217,7 @@ func randomContent(r *rand.Rand) string {
 func editRandomly(r *rand.Rand, files map[string]string) {
 	for range 1 + r.IntN(5) {
 		folder := []string{"apps/a/dev/", "apps/a/prod/", "apps/a/shared/", "apps/b/prod/", "apps/b/shared/", "sources/", ""}[r.IntN(7)]
-		name := folder + []string{"a.yaml", "b.yaml", "version.yaml"}[r.IntN(3)]
+		name := folder + []string{"a.yaml", "b.yaml", "version.yaml", "run.sh"}[r.IntN(4)]
 		content, exists := files[name]
 		switch {
 		case exists && r.IntN(3) == 0:

@@ -108,13 +108,13 @@ func Files(ctx context.Context, request Request, files iter.Seq2[updater.File, e
 			}
 		}
 	}
-	options := updater.Options{MaxFileSize: request.MaxFileSize, Writes: m.writes, Holds: m.holds}
-	inventory, err := updater.New(m, options).Scan(ctx, recorded)
+	inventory, err := updater.New(m, m.options(request.MaxFileSize)).Scan(ctx, recorded)
 	if err != nil {
 		return nil, err
 	}
 	m.group(inventory, tree.Targets)
 	m.groupHolds(inventory, tree.Targets)
+	m.groupMentions(inventory, tree.Targets)
 	tree.Others = inventory.Others
 	for _, environment := range m.environments {
 		m.addWritten(environment, tree.Targets)

@@ -31,6 +31,19 @@ func windows(f *finder, r Repository) {
 	}
 }
 
+// mentions warns of texts that name followed images in a form that is not edited.
+func mentions(f *finder, r Repository) {
+	for _, m := range r.Mentions.Listed {
+		at := config.Position{File: m.File, Line: m.Line, Column: m.Column}
+		f.warn(at, "use a form of docs/writing.md#shapes, write, or a marker; or end the line with promoter: ignore in a comment",
+			"%s is named as %s in a form that promoter does not edit", m.Component, printable.Line(m.Text))
+	}
+	if more := r.Mentions.More; more > 0 {
+		f.warn(r.Config.Environments[0].Position, "see docs/writing.md#mentions",
+			"%d more texts name followed images in a form that promoter does not edit", more)
+	}
+}
+
 // each visits the environments whose branch can be read, with its files.
 func each(r Repository, visit func(e *config.Environment, files []string)) {
 	for _, b := range r.Branches {
@@ -118,7 +131,9 @@ func components(f *finder, r Repository) {
 	}
 	var all []edit.Reference
 	for _, c := range r.Config.Components {
-		if slices.ContainsFunc(references, func(reference edit.Reference) bool { return isOf(c, reference) }) {
+		isNamed := func(m edit.Mention) bool { return m.Component == c.Name || c.Pattern.Match(m.Repository) }
+		if slices.ContainsFunc(references, func(reference edit.Reference) bool { return isOf(c, reference) }) ||
+			slices.ContainsFunc(r.Mentions.Listed, isNamed) {
 			continue
 		}
 		if all == nil && r.Everything != nil {

@@ -40,6 +40,8 @@ type Repository struct {
 	Branches []Branch
 	// Certain is set if all branches can be read, and all references in them.
 	Certain bool
+	// Mentions are the texts in readable branches that name followed images, and that no edit changes.
+	Mentions edit.Mentions
 	// Everything returns the references of the branches to any image, for hints.
 	Everything func() []edit.Reference
 }
@@ -92,6 +94,7 @@ var configRows = []struct {
 	find  func(f *finder, r Repository)
 }{
 	{"windows", 0, windows},
+	{"mentions", 0, mentions},
 	{"paths", files, paths},
 	{"exclude", files, excludes},
 	{"gates.hold", files, holdKeys},

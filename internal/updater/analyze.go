@@ -187,7 +187,7 @@ func (u *Updater) read(file File) (content []byte, refusal *edit.Refusal) {
 		return nil, refuseFile(file, "a submodule: promoter does not read other repositories; exclude the path")
 	}
 	kind := u.filter.Kind(file.Path)
-	if kind == prefilter.Other && len(u.writes(file.Path)) == 0 {
+	if (kind == prefilter.Other || kind == prefilter.Skipped) && len(u.writes(file.Path)) == 0 {
 		return nil, nil
 	}
 	if file.Size > largestSearched {

@@ -38,6 +38,7 @@ type indexed struct {
 	Declared   []shapes.Declaration
 	Held       []edit.Hold
 	Others     []edit.Reference
+	Mentions   edit.Mentions
 	Waits      bool // its references depend on sources in other files
 	Unread     bool // it could not be read; reading it may succeed later
 
@@ -171,7 +172,7 @@ func (x *Index) set(path string, found *indexed) {
 	if found.Unread {
 		x.unread++
 	}
-	kept := found.size() + len(found.Declared) + len(found.Others) + len(found.notes)
+	kept := found.size() + len(found.Declared) + len(found.Others) + len(found.notes) + len(found.Mentions.Listed)
 	if kept > 0 || found.Waits || found.Unread {
 		x.files[path] = found
 	} else {
@@ -189,11 +190,14 @@ const batchSize = 32
 // index scans one file. A file that depends on sources in other files is
 // scanned again when the sources are known.
 func (u *Updater) index(ctx context.Context, file File, known shapes.Sources) (*indexed, error) {
-	unread := false
+	var last struct {
+		content []byte // nil: it was not read
+		failed  bool
+	}
 	if read := file.Read; read != nil {
 		file.Read = func() ([]byte, error) {
 			content, err := read()
-			unread = err != nil
+			last.content, last.failed = content, err != nil
 			return content, err
 		}
 	}
@@ -204,14 +208,16 @@ func (u *Updater) index(ctx context.Context, file File, known shapes.Sources) (*
 	if err := budget.Spend(ctx, budget.Parsed, file.Path, int64(a.parsed)); err != nil {
 		return nil, err
 	}
+	mentions := u.mentionsIn(file, last.content, a)
 	return &indexed{
+		Mentions:   mentions,
 		References: a.references(file.Path),
 		Refusals:   a.found.Refusals,
 		Declared:   a.found.Declared,
 		Held:       a.held,
 		Others:     a.found.Others,
 		Waits:      a.found.NeedsSources,
-		Unread:     unread,
+		Unread:     last.failed,
 		notes:      a.found.Notes,
 	}, nil
 }
@@ -247,6 +253,9 @@ func (x *Index) Inventory(paths ...string) *Inventory {
 		inventory.References = append(inventory.References, found.References...)
 		inventory.Refusals = append(inventory.Refusals, found.Refusals...)
 		inventory.Held = append(inventory.Held, found.Held...)
+		if len(found.Mentions.Listed) > 0 {
+			inventory.Mentions = append(inventory.Mentions, found.Mentions)
+		}
 	}
 	inventory.sort()
 	return inventory

@@ -17,6 +17,7 @@ type Inventory struct {
 	Refusals   []edit.Refusal
 	Notes      []edit.Note // of a scan
 	Held       []edit.Hold
+	Mentions   []edit.Mentions  // of each file that has some
 	Others     []edit.Reference // that no component follows, in files that may also have followed ones
 
 	updater *Updater

@@ -10,13 +10,15 @@
 //
 // Package shapes finds the references, package site determines their edits for a version,
 // package span determines and proves the bytes of an edit, package node reads values from
-// parsed YAML, package lex recognizes references in text, and package prefilter excludes
-// files before they are parsed.
+// parsed YAML, package lex recognizes references in text, package mention finds what names
+// a followed repository in any form, and package prefilter excludes files before they are parsed.
 package updater
 
 import (
 	"runtime"
 
+	"promoter/internal/image"
+	"promoter/internal/updater/mention"
 	"promoter/internal/updater/prefilter"
 	"promoter/internal/updater/shapes"
 )
@@ -51,6 +53,10 @@ type Options struct {
 	Workers     int   // number of files scanned in parallel; 0: number of processors
 	// Writes returns the configured locations in a file. Nil if there are none.
 	Writes func(file string) []shapes.Write
+	// Mentions reports whether mentions are searched in a file. Nil: in none.
+	Mentions func(file string) bool
+	// Names are the repositories that components without a wildcard follow, and their mirrors.
+	Names []image.Repository
 	// Holds returns the keys whose values keep a file from being written. Nil if there are none.
 	// The literals of the follower must include the last segment of each key.
 	Holds func(file string) []Hold
@@ -63,6 +69,7 @@ type Updater struct {
 	options  Options
 	finder   *shapes.Finder
 	filter   *prefilter.Filter
+	mentions *mention.Finder // nil: none are searched
 }
 
 // New returns an updater.
@@ -74,5 +81,9 @@ func New(follower shapes.Follower, options Options) *Updater {
 		options.Workers = runtime.GOMAXPROCS(0)
 	}
 	finder := shapes.New(follower)
-	return &Updater{follower: follower, options: options, finder: finder, filter: prefilter.New(finder.Literals())}
+	u := &Updater{follower: follower, options: options, finder: finder, filter: prefilter.New(finder.Literals())}
+	if options.Mentions != nil {
+		u.mentions = mention.New(follower.Literals(), options.Names)
+	}
+	return u
 }

@@ -27,7 +27,8 @@ func NewValidate(system console.System) *cobra.Command {
 .promoter.yaml and without --dir, it checks the server file alone. It prints each problem with its
 file, line, and column, and how to fix it. It warns of what matches nothing: paths, excludes,
 components, applications, and the key of gates.hold in the files of the checkout; windows that
-have ended; receivers and destinations of the server file. Of a server file that lists one
+have ended; receivers and destinations of the server file. It warns of texts in the files that
+name a followed image and that promoter does not edit. Of a server file that lists one
 repository, it also warns of globs, receivers, and destinations that nothing uses. It also warns
 of other tools that update the same images, of environments that no limit or permission of the
 server file knows, if others are named there, and of user decisions that the clone has about

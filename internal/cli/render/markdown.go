@@ -3,10 +3,12 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"promoter/internal/checkout"
 	"promoter/internal/config"
+	"promoter/internal/edit"
 	"promoter/internal/pullrequest"
 )
 
@@ -53,8 +55,33 @@ func renderMarkdown(w io.Writer, preview *checkout.Preview) error {
 		}
 		fmt.Fprintf(&b, "\n**Error** of %s: %s\n", pullrequest.Sanitize(failed.Component), pullrequest.Sanitize(failed.Err.Error()))
 	}
+	b.WriteString(markdownMentions(preview))
 	b.WriteString(markdownDiff(preview))
 	return Write(w, b.String())
+}
+
+// markdownMentions lists the texts that the changes leave unchanged, without those in prose.
+func markdownMentions(preview *checkout.Preview) string {
+	var all edit.Mentions
+	for i := range preview.Targets {
+		mentions := preview.Targets[i].Mentions
+		mentions.Listed = slices.DeleteFunc(slices.Clone(mentions.Listed), func(m edit.Mention) bool {
+			return m.Prose || m.Refused || slices.Contains(all.Listed, m)
+		})
+		all.Add(mentions)
+	}
+	if len(all.Listed) == 0 {
+		return ""
+	}
+	shown := min(len(all.Listed), maxListed)
+	text := "\nNot changed:\n\n"
+	for _, m := range all.Listed[:shown] {
+		text += "- " + pullrequest.Sanitize(m.String()) + "\n"
+	}
+	if more := len(all.Listed) - shown + all.More; more > 0 {
+		text += fmt.Sprintf("- and %d more\n", more)
+	}
+	return text
 }
 
 // markdownDiff returns the diff, folded, up to the last whole file that fits.

@@ -115,6 +115,14 @@ func (r textRenderer) details(target *checkout.TargetPreview) string {
 	for _, note := range target.Notes {
 		fmt.Fprintf(&b, "  note %s\n", Visible(note.Position.String()+": "+note.Text))
 	}
+	for _, mention := range target.Mentions.Listed {
+		if !mention.Refused {
+			fmt.Fprintf(&b, "  mention %s\n", Visible(mention.String()+" is left unchanged"))
+		}
+	}
+	if target.Mentions.More > 0 {
+		fmt.Fprintf(&b, "  mention and %d more\n", target.Mentions.More)
+	}
 	for _, condition := range target.Conditions {
 		fmt.Fprintf(&b, "  condition %s\n", r.condition(condition))
 	}
@@ -363,6 +371,8 @@ type previewJSON struct {
 	Reason      string                `json:"reason"`
 	Changes     []edit.Change         `json:"changes"`
 	Refused     []edit.Refusal        `json:"refused"`
+	Mentions    []edit.Mention        `json:"mentions,omitempty"`
+	More        int                   `json:"moreMentions,omitempty"`
 	Conditions  []promotion.Condition `json:"conditions"`
 	Gates       []promotion.Condition `json:"gates"`
 }
@@ -394,6 +404,8 @@ func previewToJSON(target *checkout.TargetPreview) previewJSON {
 		Reason:      target.Reason.String(),
 		Changes:     List(target.Changes),
 		Refused:     List(target.Refusals),
+		Mentions:    target.Mentions.Listed,
+		More:        target.Mentions.More,
 		Conditions:  List(target.Conditions),
 		Gates:       List(target.Gates),
 	}

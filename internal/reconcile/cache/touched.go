@@ -90,7 +90,8 @@ func sameConfig(a, b *config.Config) bool {
 // change is shared by them.
 func SameFiles(a, b promotion.Current) bool {
 	return sameList(a.References, b.References) && sameList(a.Derived, b.Derived) &&
-		sameList(a.Refusals, b.Refusals) && sameList(a.Holds, b.Holds)
+		sameList(a.Refusals, b.Refusals) && sameList(a.Holds, b.Holds) && sameList(a.Foreign, b.Foreign) &&
+		sameList(a.Mentions.Listed, b.Mentions.Listed) && a.Mentions.More == b.Mentions.More
 }
 
 // sameList reports whether two lists are the same one, or equal.

@@ -15,7 +15,8 @@ const (
 	Env      Kind = "env"      // lines of KEY=VALUE
 	Marked   Kind = "marked"   // text of other languages; read for markers
 	Unknown  Kind = "unknown"  // read, and used if it parses
-	Other    Kind = "other"    // contains no manifests; not read
+	Other    Kind = "other"    // text that contains no manifests; read only to find mentions
+	Skipped  Kind = "skipped"  // never read
 )
 
 // kinds lists the extensions and full names of each kind, in lower case. All other
@@ -26,18 +27,37 @@ var kinds = map[Kind]string{
 	Template: ".tpl .gotmpl .tmpl",
 	Env:      ".env .properties .envrc",
 	Marked:   ".tf .tfvars .hcl .nomad .jsonnet .libsonnet .cue .dhall .star .bzl .nix .toml .ini .cfg .conf .pkl .k",
-	Other: ".md .markdown .mdx .rst .adoc .txt .log .csv .tsv .html .htm .css .scss .xml .svg " +
+	Other: prose + " .css .scss .xml .svg " +
 		".sh .bash .zsh .fish .ps1 .bat .cmd .awk .sed .mk .go .mod .sum .work .py .pyi .ipynb .rb .erb .js .mjs .cjs " +
 		".jsx .ts .tsx .java .kt .kts .gradle .groovy .scala .c .h .cc .cpp .hpp .cs .rs .php .pl .lua .swift .dart .ex " +
 		".exs .erl .hs .clj .r .sql .proto .graphql " +
-		".bazel .rego .lock .pem .crt .cer .key .pub .asc .sig .gpg .age " +
-		".png .jpg .jpeg .gif .ico .webp .bmp .pdf .mp4 .mov .webm .mp3 .wav .woff .woff2 .ttf .otf .eot " +
-		".zip .gz .tgz .tar .bz2 .xz .zst .7z .jar .war .class .so .dll .dylib .exe .bin .wasm .o .a .db .sqlite .pyc " +
+		".bazel .rego .lock " +
 		".drawio .excalidraw .patch .diff .prettierignore .helmignore .gitignore .gitattributes .gitmodules " +
 		".dockerignore .editorconfig .sops .jsonl .ndjson .map .snap .tape .cast " +
-		"package-lock.json npm-shrinkwrap.json pnpm-lock.yaml " +
 		"dockerfile containerfile makefile gnumakefile jenkinsfile vagrantfile tiltfile earthfile justfile rakefile gemfile " +
-		".promoter.yaml procfile brewfile license licence notice copying codeowners owners authors maintainers readme changelog version",
+		"procfile brewfile version",
+	Skipped: ".pem .crt .cer .key .pub .asc .sig .gpg .age " +
+		".png .jpg .jpeg .gif .ico .webp .bmp .pdf .mp4 .mov .webm .mp3 .wav .woff .woff2 .ttf .otf .eot " +
+		".zip .gz .tgz .tar .bz2 .xz .zst .7z .jar .war .class .so .dll .dylib .exe .bin .wasm .o .a .db .sqlite .pyc " +
+		"package-lock.json npm-shrinkwrap.json pnpm-lock.yaml .promoter.yaml",
+}
+
+// prose lists what users read.
+const prose = ".md .markdown .mdx .rst .adoc .txt .log .csv .tsv .html .htm " +
+	"license licence notice copying codeowners owners authors maintainers readme changelog"
+
+// IsProse reports whether a file is a document, by its path.
+func IsProse(file string) bool {
+	name := strings.ToLower(path.Base(file))
+	if inner, extension := strings.TrimSuffix(name, path.Ext(name)), path.Ext(name); strings.Contains(kinds[Template]+" ", extension+" ") {
+		name = inner
+	}
+	for entry := range strings.FieldsSeq(prose) {
+		if entry == name || entry == path.Ext(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // byName maps the extensions and names of all kinds to them.

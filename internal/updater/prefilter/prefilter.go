@@ -6,6 +6,7 @@ package prefilter
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 )
 
 // Filter is a fast check for files that cannot contain a reference.
@@ -52,6 +53,26 @@ func (f *Filter) Match(content []byte) bool {
 		}
 	}
 	return f.many != nil && f.many.in(content)
+}
+
+// Positions returns the offsets of all literals in the content, in its order.
+func (f *Filter) Positions(content []byte) []int {
+	var found []int
+	for _, literal := range f.few {
+		for at := 0; ; at++ {
+			next := bytes.Index(content[at:], literal)
+			if next < 0 {
+				break
+			}
+			at += next
+			found = append(found, at)
+		}
+	}
+	if f.many != nil {
+		found = f.many.positions(content, found)
+	}
+	slices.Sort(found)
+	return found
 }
 
 // gramSize is the length of the byte sequences that the table uses to find
@@ -112,4 +133,20 @@ func (t *gramTable) in(content []byte) bool {
 		}
 	}
 	return false
+}
+
+// positions adds the offsets of the literals in the content.
+func (t *gramTable) positions(content []byte, found []int) []int {
+	for i := 0; i+gramSize <= len(content); i++ {
+		piece := binary.LittleEndian.Uint32(content[i:])
+		if hash := hashPiece(piece); t.seen[hash/64]&(1<<(hash%64)) == 0 {
+			continue
+		}
+		for _, g := range t.literals[piece] {
+			if start := i - g.offset; start >= 0 && bytes.HasPrefix(content[start:], g.literal) {
+				found = append(found, start)
+			}
+		}
+	}
+	return found
 }

@@ -2,6 +2,7 @@ package prefilter
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -34,13 +35,41 @@ func TestFilter_kind(t *testing.T) {
 	f := New(nil)
 	for path, want := range map[string]Kind{
 		"apps/Web.YAML": Manifest, "a/b.json": Manifest, "shop/Chart.lock": Manifest, "a.tpl": Template, "a": Unknown, "a.xyz": Unknown,
-		".promoter.yaml": Other, "yarn.lock": Other, "Dockerfile": Other, "dockerfile.web.yaml": Other, "package-lock.json": Other, "a.md": Other,
+		".promoter.yaml": Skipped, "yarn.lock": Other, "Dockerfile": Other, "dockerfile.web.yaml": Other, "package-lock.json": Skipped, "a.md": Other,
 		"README.md.gotmpl": Other, "run.sh.tpl": Other, "values.yaml.gotmpl": Template, "version.tpl": Template,
 		".env": Env, "a/params.env": Env, ".env.prod": Env, ".env.example": Other, "x.properties": Env, "main.tf": Marked, "a.toml": Marked,
 		"a.toml.tmpl": Other, ".terraform.lock.hcl": Marked,
 	} {
 		if got := f.Kind(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestFilter_positions(t *testing.T) {
+	t.Parallel()
+	many := []string{"web", "y"}
+	for i := range 100 {
+		many = append(many, fmt.Sprintf("service-%04d", i))
+	}
+	for text, want := range map[string][]int{
+		"": nil, "x": nil, "web service-0007 web": {0, 4, 17}, "service-0007service-0008": {0, 12}, "webweb": {0, 3}, "service-000": nil,
+	} {
+		for _, literals := range [][]string{{"web", "service-0007", "service-0008"}, many} {
+			if got := New(literals).Positions([]byte(text)); !slices.Equal(got, want) {
+				t.Errorf("%d literals, %q: %v, want %v", len(literals), text, got, want)
+			}
+		}
+	}
+}
+
+func TestIsProse(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]bool{
+		"docs/a.md": true, "README": true, "README.md.gotmpl": true, "a.yaml": false, "x": false, "CHANGELOG": true, "md": false, "run.sh": false,
+	} {
+		if IsProse(file) != want {
+			t.Errorf("%s: %t", file, !want)
 		}
 	}
 }

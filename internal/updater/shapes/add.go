@@ -24,6 +24,7 @@ func addGroup(d *document, out *sink, m *yaml.Node, s site.Site, tag, digest *ya
 // setGroup sets the parts of the site of such a mapping. It returns false where the site is refused.
 func setGroup(d *document, out *sink, m *yaml.Node, s *site.Site, tag, digest *yaml.Node, keys ...string) bool {
 	out.claim(tag, digest)
+	out.inspected(d, m, s.Followed.Component)
 	for _, key := range keys {
 		if twice := node.Duplicate(m, key); twice != nil {
 			out.refuse(d.scalar(twice), s.Followed.Component, "the key %s occurs twice, and parsers differ in which one applies", key)

@@ -13,6 +13,7 @@ import (
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/updater/lex"
+	"promoter/internal/updater/node"
 	"promoter/internal/updater/site"
 	"promoter/internal/updater/span"
 )
@@ -49,8 +50,15 @@ func (d *document) visitMapping(m *yaml.Node, out *sink) {
 	if len(d.shapes.all) > 0 && configuresTools(m) {
 		d = d.onlyMarkers()
 	}
+	sites, refusals := len(out.found.Sites), len(out.found.Refusals)
 	for set := d.shapes.of(m); set != 0; set &= set - 1 {
 		d.shapes.all[bits.TrailingZeros64(set)].mapping(d, out, m)
+	}
+	for i := range out.found.Sites[sites:] {
+		out.inspectedAround(d, m, out.found.Sites[sites+i].Followed.Component)
+	}
+	for _, refusal := range out.found.Refusals[refusals:] {
+		out.inspectedAround(d, m, refusal.Component)
 	}
 	d.parents = append(d.parents, m)
 	for i := 0; i+1 < len(m.Content); i += 2 {
@@ -111,6 +119,8 @@ type Findings struct {
 	Declared []Declaration
 	// Others are references that no component follows, at most maxOthers.
 	Others []edit.Reference
+	// Inspected are the lines of names whose version a shape has found, or knows to be elsewhere.
+	Inspected map[Inspected]bool
 	// NeedsSources reports that the sites depend on sources that other files may
 	// declare.
 	NeedsSources bool
@@ -135,6 +145,33 @@ func newSink(file string, content []byte) *sink {
 
 // maxOthers is how many references of a file that no component follows are kept.
 const maxOthers = 20
+
+// inspectedAround records that the names of a component in a mapping, and in its spec, need no other version: a
+// shape has inspected them.
+func (x *sink) inspectedAround(d *document, m *yaml.Node, component string) {
+	x.inspected(d, m, component)
+	x.inspected(d, node.Get(m, "spec"), component)
+}
+
+func (x *sink) inspected(d *document, m *yaml.Node, component string) {
+	if m == nil || m.Kind != yaml.MappingNode {
+		return
+	}
+	for i := 1; i < len(m.Content); i += 2 {
+		if value := m.Content[i]; value.Kind == yaml.ScalarNode && strings.Contains(value.Value, "/") {
+			if x.found.Inspected == nil {
+				x.found.Inspected = map[Inspected]bool{}
+			}
+			x.found.Inspected[Inspected{d.scalar(value).Position(x.file).Line, component}] = true
+		}
+	}
+}
+
+// Inspected is a line that has the name of a component.
+type Inspected struct {
+	Line      int
+	Component string
+}
 
 // other records a reference that no component follows. It is only shown.
 func (x *sink) other(shape edit.Shape, at span.Scalar, repository image.Repository, tag, digest string) {

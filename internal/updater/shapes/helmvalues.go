@@ -84,6 +84,7 @@ func addValuesGroup(
 	d *document, out *sink, m *yaml.Node, beside besides, followed site.Followed, tag, digest *yaml.Node, keys ...string,
 ) {
 	if !node.IsText(tag) && !node.IsText(digest) {
+		out.inspected(d, m, followed.Component)
 		return
 	}
 	s := site.Site{Shape: shapeHelmValues, Followed: followed}

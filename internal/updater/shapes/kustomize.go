@@ -39,6 +39,9 @@ func findKustomizeImage(d *document, out *sink, entry *yaml.Node) {
 	states := node.IsText(tag) || node.IsText(digest)
 	if states || node.IsText(newName) {
 		out.claim(name)
+		if followed, found := d.follow(node.Text(entry, "name")); found {
+			out.inspected(d, entry, followed.Component) // it selects the images to change
+		}
 	}
 	if node.IsText(newName) {
 		name = newName
