@@ -100,10 +100,11 @@ func MaskActions(data []byte) ([]byte, bool) {
 		for len(comments) > 0 && comments[0].Start < open {
 			comments = comments[1:]
 		}
-		end, found := 0, len(comments) > 0 && comments[0].Start == open
-		if found {
-			end = comments[0].End
-		} else if end, found = actionEnd(data, open+len("{{")); !found {
+		end, found := actionEnd(data, open+len("{{"))
+		if len(comments) > 0 && comments[0].Start == open {
+			end, found = comments[0].End, true
+		}
+		if !found {
 			return nil, false
 		}
 		masked.Write(data[start:open])

@@ -1,7 +1,6 @@
 package shapes
 
 import (
-	"cmp"
 	"path"
 	"strings"
 
@@ -58,12 +57,19 @@ func chartNames(d *document, out *sink, m *yaml.Node) []string {
 			return []string{repository}
 		}
 	}
-	repository, found := ociRepository(cmp.Or(node.FirstText(m, chartRepositoryKeys...), node.Text(m, "repository", "url")), "")
+	url := node.FirstText(m, chartRepositoryKeys...)
+	if url == "" {
+		url = node.Text(m, "repository", "url")
+	}
+	repository, found := ociRepository(url, "")
 	if !found {
 		return nil
 	}
 	var names []string
-	if chart = strings.TrimPrefix(cmp.Or(chart, node.Text(m, "name")), node.Text(m, "repositoryName")+"/"); chart != "" {
+	if chart == "" {
+		chart = node.Text(m, "name")
+	}
+	if chart = strings.TrimPrefix(chart, node.Text(m, "repositoryName")+"/"); chart != "" {
 		names = append(names, chartName(repository, chart))
 	}
 	if node.Text(m, "url") != "" { // Zarf's ends in the chart

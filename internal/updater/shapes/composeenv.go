@@ -60,10 +60,12 @@ func findVariable(d *document, out *sink, n *yaml.Node, name string) bool {
 	_, set := d.sources.url(d.file, sourceKey{kindEnvVariable, folder, variable})
 	_, one := d.sources.url(d.file, sourceKey{kindComposeVariable, folder, variable})
 	if set && !one {
-		out.refuse(d.scalar(n), followed.Component, "%s in %s is the version of several images; give each a variable of its own", variable, envFile)
+		out.refuse(d.scalar(n), followed.Component, sharedVariable, variable, envFile)
 	}
 	return set
 }
+
+const sharedVariable = "%s in %s is the version of several images; give each a variable of its own"
 
 // variableOf returns the component of a reference whose version is a variable, and the variable.
 func variableOf(d *document, name string) (followed site.Followed, variable string, found bool) {

@@ -32,7 +32,8 @@ func findDefaulted(d *document, out *sink, n *yaml.Node, before, name, after str
 	if !found || fallback && !isCompose(d) {
 		return false
 	}
-	part.Scalar, part.Before, part.After = d.scalar(n), before+part.Before, part.After+after
+	part.Scalar = d.scalar(n)
+	part.Before, part.After = before+part.Before, part.After+after
 	s := site.Site{Shape: shapeReference, Followed: followed}
 	if part.IsDigest() {
 		s.Digest = part
