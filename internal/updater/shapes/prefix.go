@@ -19,15 +19,17 @@ var nameEnds = map[string]string{
 	"repository": "repository", "repo": "repository", "image": "image", "registry": "registry", "hub": "registry",
 }
 
-// endsInVersion reports whether a key may end in a word for a version.
+// endsInVersion reports whether a key may end in a word for a version. It runs for every key of every
+// file, and most objects of Kubernetes have an apiVersion, which is none.
 func endsInVersion(key string) bool {
-	if len(key) < len("tag") {
+	if key == "apiVersion" {
 		return false
 	}
-	switch key[len(key)-1] {
-	case 'g', 'n', 't', 'a', '6', 'G', 'N', 'T', 'A':
-		words := wordsOfKey(key)
-		return (len(words) > 1 || isUpper(key)) && versionEnds[words[len(words)-1]] != ""
+	for _, word := range []string{"tag", "version", "digest", "sha", "sha256"} {
+		if at := len(key) - len(word); at >= 0 && strings.EqualFold(key[at:], word) {
+			words := wordsOfKey(key)
+			return (len(words) > 1 || isUpper(key)) && versionEnds[words[len(words)-1]] != ""
+		}
 	}
 	return false
 }
