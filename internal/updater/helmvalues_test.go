@@ -1,6 +1,7 @@
 package updater_test
 
 import (
+	"strings"
 	"testing"
 
 	"promoter/internal/image"
@@ -101,4 +102,11 @@ func TestHelmValues_pin(t *testing.T) {
 		{name: "digest alone, tag", before: group("  digest: " + digest1 + "\n"), refused: "the file has no place for a tag", pin: image.PinTag},
 		{name: "digest alone, keep", before: group("  digest: " + digest1 + "\n"), after: group("  digest: " + digest2 + "\n"), pin: image.PinKeep},
 	})
+}
+
+// A key may have no word at all.
+func TestHelmValues_keysWithoutWords(t *testing.T) {
+	t.Parallel()
+	const values = "_: x\n\"\": y\n-.-: z\nWEB_IMAGE: quay.io/acme/web\nWEB_TAG: v1\n"
+	checkShapes(t, []shapeCase{{name: "beside a group", before: values, after: strings.Replace(values, "v1", "v2", 1)}})
 }

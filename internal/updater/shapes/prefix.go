@@ -59,7 +59,7 @@ func prefixGroups(m *yaml.Node) []*yaml.Node {
 	byPrefix := map[string]*yaml.Node{}
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		words := wordsOfKey(m.Content[i].Value)
-		if len(words) < 2 && !isUpper(m.Content[i].Value) || !node.IsScalar(node.Resolve(m.Content[i+1])) {
+		if len(words) == 0 || len(words) < 2 && !isUpper(m.Content[i].Value) || !node.IsScalar(node.Resolve(m.Content[i+1])) {
 			continue
 		}
 		role, found := versionEnds[words[len(words)-1]]
