@@ -330,7 +330,8 @@ func pairsOf(found landings) pairs {
 
 // joined returns the version that two references have together, if one has its tag and the other one its digest.
 func (p pairs) joined(a, b promotion.Pinned) (promotion.Pinned, bool) {
-	if a.Repository != b.Repository || (a.Version.Tag == "") == (b.Version.Tag == "") || (a.Version.Digest == "") == (b.Version.Digest == "") {
+	sameTags, sameDigests := (a.Version.Tag == "") == (b.Version.Tag == ""), (a.Version.Digest == "") == (b.Version.Digest == "")
+	if a.Repository != b.Repository || sameTags || sameDigests {
 		return a, false
 	}
 	a.Version.Tag += b.Version.Tag

@@ -58,9 +58,9 @@ func addCompanions(d *document, out *sink, m *yaml.Node, s *site.Site, prefix []
 
 // stale is why a site with a digest beside it must not change.
 func stale(d *document, key, value *yaml.Node) error {
-	return fmt.Errorf("the digest under %s in line %d would stay that of the old version, and promoter does not know which image it is of: "+
-		"remove it, mark it with \"# promoter: COMPONENT.digest\", or exclude it with \"# promoter: ignore\"",
-		key.Value, d.scalar(value).Position(d.file).Line)
+	const why = "the digest under %s in line %d would stay behind, and its image is not known: " +
+		"remove it, or end its line with \"# promoter: COMPONENT.digest\" or \"# promoter: ignore\""
+	return fmt.Errorf(why, key.Value, d.scalar(value).Position(d.file).Line)
 }
 
 // namesItself reports whether the config, or a comment, states what a scalar is.

@@ -134,8 +134,9 @@ func noteName(d *document, out *sink, n *yaml.Node, m lex.Marker, followed site.
 }
 
 func misnamedError(d *document, n *yaml.Node, name string, followed site.Followed) error {
+	line := d.scalar(n).Position(d.file).Line
 	return fmt.Errorf("%s in line %d has a marker of %s, which is %s: correct the name, or add the mirror to mirrors",
-		lex.Shorten(name), d.scalar(n).Position(d.file).Line, followed.Component, followed.Repository)
+		lex.Shorten(name), line, followed.Component, followed.Repository)
 }
 
 // isNameOf reports whether a text is the name of a component, or of its mirror.

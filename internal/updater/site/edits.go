@@ -44,14 +44,13 @@ func (p *Planned) Merge(other Planned) bool {
 // Plan returns the changes of a site, either all of them or none.
 func Plan(s *Site, version image.Version, signed bool) ([]Planned, error) {
 	changes, err := s.edits(version)
-	if err == nil && len(changes) > 0 {
-		err = s.barred
-	}
-	if err == nil && len(changes) > 0 && signed {
-		err = errSigned
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case len(changes) > 0 && s.barred != nil:
+		return nil, s.barred
+	case len(changes) > 0 && signed:
+		return nil, errSigned
 	}
 	plans := make([]Planned, 0, len(changes))
 	for _, c := range changes {
@@ -126,7 +125,7 @@ func (s *Site) text(v image.Version) (string, error) {
 	text := v.Tag
 	switch s.Tag.Format {
 	case FormatTemplate:
-		return edit.Fill(s.Tag.Template, s.Followed.Component, v)
+		return edit.Fill(s.Tag.Template, s.Followed.Component, v) //nolint:wrapcheck // it names what is missing
 	case FormatChart, FormatLocked:
 		text = strings.ReplaceAll(v.Tag, "_", "+")
 	case FormatVersion:
