@@ -63,10 +63,14 @@ func (c *Checkout) isOfAnother(component promotion.Followed, tag string) bool {
 	if policy := c.config.Policy(component.Component.Name); policy == nil || policy.Admits(tag) {
 		return false
 	}
-	return slices.ContainsFunc(c.config.Components, func(other config.Component) bool {
-		return other.Name != component.Component.Name && other.Pattern.IsExact() && other.Pattern.Match(component.Repository) &&
-			other.Artifact == component.Component.Artifact && c.config.Policy(other.Name).Admits(tag)
-	})
+	for _, other := range c.config.Components {
+		sameKind := other.Name != component.Component.Name && other.Artifact == component.Component.Artifact
+		sameRepository := other.Pattern.IsExact() && other.Pattern.Match(component.Repository)
+		if sameKind && sameRepository && c.config.Policy(other.Name).Admits(tag) {
+			return true
+		}
+	}
+	return false
 }
 
 // askRegistries sets the available versions of the components in targets without

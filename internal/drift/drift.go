@@ -252,8 +252,11 @@ func isRebuilt(a, b edit.Reference) bool {
 // another release; empty: it does not.
 func (o Observed) labeled(r edit.Reference) string {
 	available, policy := o.Promotion.Available[r.Component], o.Promotion.Policies[r.Component]
-	if !available.Found || r.Tag == "" || r.Digest == "" || r.Digest != available.Version.Digest || policy == nil ||
-		slices.Contains(available.Spellings, r.Tag) || !policy.DifferentReleases(r.Version(), available.Version) {
+	sameDigest := available.Found && r.Digest != "" && r.Digest == available.Version.Digest
+	if !sameDigest || r.Tag == "" || policy == nil || slices.Contains(available.Spellings, r.Tag) {
+		return ""
+	}
+	if !policy.DifferentReleases(r.Version(), available.Version) {
 		return ""
 	}
 	return available.Version.Tag

@@ -48,9 +48,9 @@ func otherForm(ref input.Ref, selected image.Version, why string) promotion.Reas
 // otherScheme is the reason of a version of another scheme, which only looks newer.
 func otherScheme(in input.Target, ref input.Ref, selected image.Version) promotion.Reason {
 	move := ref.Move(selected)
-	return promotion.Reasonf(promotion.RuleScheme, "%s may be another scheme of versions: "+
-		"'promoter promote --to %s%s --with %s' confirms it, and so does a range that begins there", move, in.Target.Environment,
-		in.Target.ApplicationFlag(), move.Named())
+	const format = "%s may be another scheme of versions: 'promoter promote --to %s%s --with %s' confirms it, " +
+		"and so does a range that begins there"
+	return promotion.Reasonf(promotion.RuleScheme, format, move, in.Target.Environment, in.Target.ApplicationFlag(), move.Named())
 }
 
 // nowhereUpstream is the reason of a target whose application exists in no upstream
