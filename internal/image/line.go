@@ -25,15 +25,16 @@ type Line struct {
 // component selects it, if it is the name of a floating tag, if its suffix or number of parts
 // differs from the selected one, and if it is above the range. A tag below the range is of the line, so that a
 // raised range moves the files, unless another one is in the range and this one has another major version.
+// The only tag may be that of a build: a user chose it.
 func (l Line) Foreign(tags []string) map[string]string {
 	foreign := map[string]string{}
 	var own []member
-	for _, tag := range slices.Compact(slices.Sorted(slices.Values(tags))) {
-		if tag == "" {
-			continue // only a digest
-		}
+	tags = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(tags))), func(tag string) bool { return tag == "" }) // only a digest
+	for _, tag := range tags {
 		if why := l.excludes(tag); why != "" {
-			foreign[tag] = why
+			if len(tags) > 1 || !isBuildTag(tag) || l.selectedByOther(tag) != "" {
+				foreign[tag] = why
+			}
 		} else if m := l.member(tag); m.ordered {
 			own = append(own, m)
 		}
@@ -71,12 +72,28 @@ func (p *Policy) OtherForm(tag, selected string) string {
 	return a.differs(b)
 }
 
-// excludes returns why a tag cannot be of the line, whatever else there is.
-func (l Line) excludes(tag string) string {
+// isBuildTag reports whether a tag names one build, and is neither the name of a floating tag nor a version. Where it
+// is the only one, a user promoted or wrote it: it is of the component.
+func isBuildTag(tag string) bool {
+	return !word.MatchString(tag) && !beginsWithVersion.MatchString(tag)
+}
+
+var beginsWithVersion = regexp.MustCompile(`^v?[0-9]`)
+
+// selectedByOther returns which other component selects a tag.
+func (l Line) selectedByOther(tag string) string {
 	for name, other := range l.Others {
 		if other.Admits(tag) && !l.Policy.Admits(tag) {
 			return name + " selects it"
 		}
+	}
+	return ""
+}
+
+// excludes returns why a tag cannot be of the line, whatever else there is.
+func (l Line) excludes(tag string) string {
+	if why := l.selectedByOther(tag); why != "" {
+		return why
 	}
 	p := l.Policy
 	_, matches := p.compared(tag)

@@ -84,11 +84,13 @@ func (a analysis) explains(m edit.Mention) bool {
 			}
 		}
 	}
-	return a.found.Inspected[shapes.Inspected{Line: m.Line, Component: m.Component}] && m.Bare ||
-		slices.ContainsFunc(a.found.Refusals, func(r edit.Refusal) bool {
-			return r.Line == m.Line && (r.Component == "" || r.Component == m.Component)
-		}) ||
-		slices.ContainsFunc(a.found.Notes, func(n edit.Note) bool { return n.Line == m.Line })
+	if m.Bare && a.found.Inspected[shapes.Inspected{Line: m.Line, Component: m.Component}] {
+		return true
+	}
+	refused := slices.ContainsFunc(a.found.Refusals, func(r edit.Refusal) bool {
+		return r.Line == m.Line && (r.Component == "" || r.Component == m.Component)
+	})
+	return refused || slices.ContainsFunc(a.found.Notes, func(n edit.Note) bool { return n.Line == m.Line })
 }
 
 // toolGroups are API groups of objects that name images only to configure other tools, or policies.

@@ -89,9 +89,11 @@ func sameConfig(a, b *config.Config) bool {
 // SameFiles reports whether two scans found the same in the files of a target. What did not
 // change is shared by them.
 func SameFiles(a, b promotion.Current) bool {
+	if !sameList(a.Mentions.Listed, b.Mentions.Listed) || a.Mentions.More != b.Mentions.More {
+		return false
+	}
 	return sameList(a.References, b.References) && sameList(a.Derived, b.Derived) &&
-		sameList(a.Refusals, b.Refusals) && sameList(a.Holds, b.Holds) && sameList(a.Foreign, b.Foreign) &&
-		sameList(a.Mentions.Listed, b.Mentions.Listed) && a.Mentions.More == b.Mentions.More
+		sameList(a.Refusals, b.Refusals) && sameList(a.Holds, b.Holds) && sameList(a.Foreign, b.Foreign)
 }
 
 // sameList reports whether two lists are the same one, or equal.

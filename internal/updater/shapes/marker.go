@@ -241,7 +241,8 @@ func (x *sink) confirm(mark marked) (confirmed bool) {
 		s := &x.found.Sites[i]
 		for _, p := range s.Parts() {
 			if p.Scalar.Node == mark.scalar.Node && s.Followed.Repository == mark.followed.Repository {
-				s.Followed, s.Marked, confirmed = mark.followed, true, true
+				s.Followed, s.Marked = mark.followed, true
+				confirmed = true
 			}
 		}
 	}
