@@ -116,6 +116,7 @@ func push(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// pushImage pushes an image, or a chart where the name of the repository has the folder charts.
 func pushImage(reference, seed string) (string, error) {
 	tag, err := name.NewTag(reference)
 	if err != nil {
@@ -124,6 +125,9 @@ func pushImage(reference, seed string) (string, error) {
 	image, err := mutate.Config(empty.Image, v1.Config{Labels: map[string]string{"seed": seed}})
 	if err != nil {
 		return "", err
+	}
+	if strings.Contains(reference, "/charts/") {
+		image = mutate.ConfigMediaType(image, "application/vnd.cncf.helm.config.v1+json")
 	}
 	digest, err := image.Digest()
 	if err != nil {

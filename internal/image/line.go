@@ -25,7 +25,7 @@ type Line struct {
 // component selects it, if it is the name of a floating tag, if its suffix or number of parts
 // differs from the selected one, and if it is above the range. A tag below the range is of the line, so that a
 // raised range moves the files, unless another one is in the range and this one has another major version.
-// The only tag may be that of a build: a user chose it.
+// The only tag may be above the range, or that of a build: a user chose it.
 func (l Line) Foreign(tags []string) map[string]string {
 	foreign := map[string]string{}
 	var own []member
@@ -47,7 +47,7 @@ func (l Line) Foreign(tags []string) map[string]string {
 		return foreign[m.tag] != ""
 	})
 	own = slices.DeleteFunc(own, func(m member) bool {
-		if m.place == above {
+		if m.place == above && len(tags) > 1 {
 			foreign[m.tag] = "it is above the range"
 		}
 		return m.place == above

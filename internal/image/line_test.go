@@ -64,7 +64,7 @@ func TestLine_foreign(t *testing.T) {
 
 		// Above the range is another line.
 		{"above", image.Selection{Semver: "<2"}, nil, "1.5.0", "1.4.0 / 2.1.0"},
-		{"only above", image.Selection{Semver: "^16"}, nil, "", "/ 17.1"},
+		{"only above", image.Selection{Semver: "^16"}, nil, "", "17.1 /"},
 		{"a prerelease above", image.Selection{Semver: ">=1 <2"}, nil, "", "1.4.0 / 2.0.0-rc.1"},
 
 		// Below the range is the same line, unless another one is in the range.
