@@ -79,6 +79,10 @@ func newExample(t *testing.T, folder string) *example {
 	e.repo.Settings.Permit("promoter-bot", "write")
 	e.versions = versionsIn(t, filepath.Join(folder, "versions.txt"))
 	for _, version := range e.versions {
+		if strings.Contains(version, "/charts/") {
+			e.registry.PushChart(t, version, version)
+			continue
+		}
 		e.push(version, version)
 	}
 	e.server = e.open(e.kind)

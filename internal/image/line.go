@@ -18,6 +18,7 @@ type Line struct {
 	// Selected is the tag of the selected version, which has the suffix and the number of parts of
 	// the line. Empty: it is not known, and the tags in the files decide.
 	Selected string
+	Pinned   bool // all references have a digest, so that even the name of a floating tag is one version
 }
 
 // Foreign returns the tags that are of another line, each with the reason. tags are those of all
@@ -32,7 +33,7 @@ func (l Line) Foreign(tags []string) map[string]string {
 	tags = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(tags))), func(tag string) bool { return tag == "" }) // only a digest
 	for _, tag := range tags {
 		if why := l.excludes(tag); why != "" {
-			if len(tags) > 1 || !isBuildTag(tag) || l.selectedByOther(tag) != "" {
+			if len(tags) > 1 || !l.Pinned && !isBuildTag(tag) || l.selectedByOther(tag) != "" {
 				foreign[tag] = why
 			}
 		} else if m := l.member(tag); m.ordered {

@@ -177,9 +177,11 @@ func (m *matcher) separate(target promotion.Target, current promotion.Current) p
 		return current
 	}
 	tags := map[string][]string{} // by component
+	floating := map[string]bool{} // components with a reference that has no digest
 	for _, r := range current.References {
 		if !r.Marked {
 			tags[r.Component] = append(tags[r.Component], r.Tag)
+			floating[r.Component] = floating[r.Component] || r.Digest == ""
 		}
 	}
 	foreign := map[foreignTag]string{} // with the reason
@@ -200,6 +202,7 @@ func (m *matcher) separate(target promotion.Target, current promotion.Current) p
 		if line.Policy == nil {
 			continue
 		}
+		line.Pinned = !floating[r.Component]
 		for tag, why := range line.Foreign(own) {
 			foreign[foreignTag{r.Component, tag}] = fmt.Sprintf("%s is not a version of %s (%s): %s", tag, r.Component, line.Policy, why)
 		}
