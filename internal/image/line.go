@@ -30,7 +30,8 @@ type Line struct {
 func (l Line) Foreign(tags []string) map[string]string {
 	foreign := map[string]string{}
 	var own []member
-	tags = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(tags))), func(tag string) bool { return tag == "" }) // only a digest
+	tags = slices.Compact(slices.Sorted(slices.Values(tags)))
+	tags = slices.DeleteFunc(tags, func(tag string) bool { return tag == "" }) // only a digest
 	for _, tag := range tags {
 		if why := l.excludes(tag); why != "" {
 			if len(tags) > 1 || !l.Pinned && !isBuildTag(tag) || l.selectedByOther(tag) != "" {

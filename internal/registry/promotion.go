@@ -12,7 +12,9 @@ import (
 // Available returns the selection of a component as promotion plans with it.
 // Versions that may not be used yet become pending conditions.
 func (s Selection) Available(component string) promotion.Available {
-	available := promotion.Available{Version: s.Version, Found: s.Found, Reason: s.Reason, NotSelected: s.NotSelected, Spellings: s.Spellings, Note: s.Note}
+	available := promotion.Available{
+		Version: s.Version, Found: s.Found, Reason: s.Reason, NotSelected: s.NotSelected, Spellings: s.Spellings, Note: s.Note,
+	}
 	for _, version := range s.Ineligible {
 		condition := promotion.Condition{Name: component + " " + version.Tag, State: promotion.Pending, Reason: version.Reason}
 		if version.WronglySigned {

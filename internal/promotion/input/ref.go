@@ -177,7 +177,8 @@ func (r Ref) OtherForm(v image.Version, policy *image.Policy) string {
 // OtherScheme reports whether the files have a version of another scheme than an available one, such as
 // 6.13.0 and 2021.12.14.
 func (r Ref) OtherScheme(v image.Version, policy *image.Policy) bool {
-	return policy != nil && slices.ContainsFunc(r.Versions, func(current image.Version) bool { return policy.OtherScheme(current.Tag, v.Tag) })
+	other := func(current image.Version) bool { return policy.OtherScheme(current.Tag, v.Tag) }
+	return policy != nil && slices.ContainsFunc(r.Versions, other)
 }
 
 // Move returns the move of the component to a version.

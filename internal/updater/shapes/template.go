@@ -165,7 +165,7 @@ func (t *template) hasVersionBeside(i int) bool {
 
 // versionToward does so in the lines after or before one, whose key is at the column.
 func (t *template) versionToward(i, step, column int) bool {
-	for n := 0; n < nearLines; n++ {
+	for range nearLines {
 		if i += step; i < 0 || i >= len(t.lines) {
 			return false
 		}
