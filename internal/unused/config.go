@@ -35,7 +35,7 @@ func windows(f *finder, r Repository) {
 func mentions(f *finder, r Repository) {
 	for _, m := range r.Mentions.Listed {
 		at := config.Position{File: m.File, Line: m.Line, Column: m.Column}
-		const hint = "use a form of docs/writing.md#shapes, write, or a marker; or end the line with promoter: ignore in a comment"
+		const hint = "use a form that promoter edits, write, or a marker; or end the line with promoter: ignore in a comment"
 		f.warn(at, hint, "%s is named as %s in a form that promoter does not edit", m.Component, printable.Line(m.Text))
 	}
 	if more := r.Mentions.More; more > 0 {

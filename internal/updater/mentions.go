@@ -48,7 +48,7 @@ func (u *Updater) mentionsIn(file File, content []byte, a analysis) (found edit.
 		if followed, mirrored := mirrors[o.Repository]; mirrored {
 			one.Repository, one.Mirror = followed, o.Repository
 		}
-		if one.Bare && (one.Prose || configuresTool(file.Path, content, o.Line)) || a.explains(one) {
+		if one.Bare && one.Prose || a.explains(one) || configuresTool(file.Path, content, o.Line) {
 			continue
 		}
 		found.Listed = append(found.Listed, one)
