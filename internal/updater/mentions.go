@@ -39,7 +39,12 @@ func (u *Updater) mentionsIn(file File, content []byte, a analysis) (found edit.
 		}
 		return followed.Component, ok
 	}
+	if shapes.IsForeignFile(file.Path) {
+		return edit.Mentions{} // it configures another tool, which needs no version
+	}
 	prose := prefilter.IsProse(file.Path)
+	known := a.explained(file.Path)
+	foreign := mention.Documents(content, foreignGroups())
 	for _, o := range u.mentions.Find(content, follow) {
 		one := edit.Mention{
 			Component: o.Component, Position: edit.Position{File: file.Path, Line: o.Line, Column: o.Column},
@@ -48,7 +53,7 @@ func (u *Updater) mentionsIn(file File, content []byte, a analysis) (found edit.
 		if followed, mirrored := mirrors[o.Repository]; mirrored {
 			one.Repository, one.Mirror = followed, o.Repository
 		}
-		if one.Bare && one.Prose || a.explains(one) || configuresTool(file.Path, content, o.Line) {
+		if one.Bare && one.Prose || known.has(one) || foreign.Has(o.Line) {
 			continue
 		}
 		found.Listed = append(found.Listed, one)
@@ -73,36 +78,44 @@ func (a analysis) isWhollyRefused() bool {
 	return slices.ContainsFunc(a.found.Refusals, func(r edit.Refusal) bool { return r.Whole })
 }
 
-// explains reports whether a line is edited, refused, or noted, or known to need no version.
-func (a analysis) explains(m edit.Mention) bool {
+// explained is what the analysis of a file knows of its lines, whatever number of names these have.
+type explained struct {
+	lines     map[int]bool              // noted, or refused as a whole
+	versions  map[shapes.Inspected]bool // edited or refused
+	inspected map[shapes.Inspected]bool // known to need no version
+}
+
+func (a analysis) explained(file string) explained {
+	e := explained{map[int]bool{}, map[shapes.Inspected]bool{}, a.found.Inspected}
 	for i := range a.found.Sites {
-		if s := &a.found.Sites[i]; s.Followed.Component == m.Component {
-			for _, part := range s.Parts() {
-				if part.Scalar.Position(m.File).Line == m.Line {
-					return true
-				}
-			}
+		s := &a.found.Sites[i]
+		for _, part := range s.Parts() {
+			e.versions[shapes.Inspected{Line: part.Scalar.Position(file).Line, Component: s.Followed.Component}] = true
 		}
 	}
-	if m.Bare && a.found.Inspected[shapes.Inspected{Line: m.Line, Component: m.Component}] {
-		return true
+	for _, r := range a.found.Refusals {
+		if r.Component == "" {
+			e.lines[r.Line] = true
+		}
+		e.versions[shapes.Inspected{Line: r.Line, Component: r.Component}] = true
 	}
-	refused := slices.ContainsFunc(a.found.Refusals, func(r edit.Refusal) bool {
-		return r.Line == m.Line && (r.Component == "" || r.Component == m.Component)
-	})
-	return refused || slices.ContainsFunc(a.found.Notes, func(n edit.Note) bool { return n.Line == m.Line })
+	for _, n := range a.found.Notes {
+		e.lines[n.Line] = true
+	}
+	return e
 }
 
-// toolGroups are API groups of objects that name images only to configure other tools, or policies.
-var toolGroups = [][]byte{
-	[]byte("image.toolkit.fluxcd.io/"), []byte("kargo.akuity.io/"), []byte("argocd-image-updater.argoproj.io/"),
-	[]byte("kyverno.io/"), []byte("policies.kyverno.io/"), []byte("policy.sigstore.dev/"),
+// has reports whether a mention is of a line that is edited, refused, or noted, or known to need no version.
+func (e explained) has(m edit.Mention) bool {
+	at := shapes.Inspected{Line: m.Line, Component: m.Component}
+	return e.lines[m.Line] || e.versions[at] || m.Bare && e.inspected[at]
 }
 
-// toolFiles are the beginnings of the names of files that configure bots.
-var toolFiles = []string{"renovate.json", ".renovaterc", "dependabot.y"}
-
-// configuresTool reports whether a line of a file configures another tool, which needs no version.
-func configuresTool(file string, content []byte, line int) bool {
-	return mention.HasName(file, toolFiles) || mention.InDocument(content, line, toolGroups)
+// foreignGroups are the API groups of objects that name images only to configure other tools, or policies.
+func foreignGroups() [][]byte {
+	groups := [][]byte{[]byte("kyverno.io/"), []byte("policy.sigstore.dev/")} // with policies.kyverno.io/
+	for _, group := range shapes.ForeignGroups() {
+		groups = append(groups, []byte(group+"/"))
+	}
+	return groups
 }

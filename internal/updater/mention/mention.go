@@ -5,7 +5,6 @@ package mention
 
 import (
 	"bytes"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -295,28 +294,47 @@ func commentIn(text []byte) int {
 	return len(text)
 }
 
-// HasName reports whether the name of a file begins with one of the texts.
-func HasName(file string, starts []string) bool {
-	name := path.Base(file)
-	return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(name, start) })
+// Lines are ranges of lines, in their order.
+type Lines [][2]int // the first line, and the one after the last
+
+// Has reports whether a line is in one of the ranges.
+func (l Lines) Has(line int) bool {
+	_, found := slices.BinarySearchFunc(l, line, func(r [2]int, line int) int {
+		switch {
+		case r[1] <= line:
+			return -1
+		case r[0] > line:
+			return 1
+		}
+		return 0
+	})
+	return found
 }
 
-// InDocument reports whether the document of a YAML stream that a line is in contains one of the texts.
-func InDocument(content []byte, line int, texts [][]byte) bool {
-	if !slices.ContainsFunc(texts, func(text []byte) bool { return bytes.Contains(content, text) }) {
-		return false
+// Documents returns the lines of the documents of a YAML stream that contain one of the texts.
+func Documents(content []byte, texts [][]byte) (lines Lines) {
+	contains := func(content []byte) bool {
+		return slices.ContainsFunc(texts, func(text []byte) bool { return bytes.Contains(content, text) })
 	}
-	var document []byte
-	number := 0
+	if !contains(content) {
+		return nil
+	}
+	first, number := 1, 0 // lines
+	start, offset := 0, 0
+	add := func() {
+		if contains(content[start:offset]) {
+			lines = append(lines, [2]int{first, number})
+		}
+	}
 	for text := range bytes.Lines(content) {
 		number++
 		if bytes.HasPrefix(text, []byte("---")) {
-			if number > line {
-				break
-			}
-			document = nil
+			add()
+			first, start = number, offset
 		}
-		document = append(document, text...)
+		offset += len(text)
 	}
-	return slices.ContainsFunc(texts, func(text []byte) bool { return bytes.Contains(document, text) })
+	number++
+	add()
+	return lines
 }

@@ -139,7 +139,7 @@ func TestInDocument(t *testing.T) {
 	t.Parallel()
 	content := []byte("a: b\n---\nc: d\ne: f\n--- # x\ng: h\n")
 	for line, want := range map[int]bool{1: false, 3: true, 4: true, 6: false} {
-		if got := InDocument(content, line, [][]byte{[]byte("c: d")}); got != want {
+		if got := Documents(content, [][]byte{[]byte("c: d")}).Has(line); got != want {
 			t.Errorf("line %d: %t", line, got)
 		}
 	}

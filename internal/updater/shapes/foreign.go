@@ -1,6 +1,7 @@
 package shapes
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -29,6 +30,9 @@ var foreignKinds = map[string]string{
 
 const kargoGroup = "kargo.akuity.io"
 
+// ForeignGroups returns the API groups of such objects.
+func ForeignGroups() []string { return slices.Compact(slices.Sorted(maps.Values(foreignKinds))) }
+
 // plainKinds are those that are recognized without an API version, as in parts of manifests.
 var plainKinds = []string{"ImageUpdater", "Warehouse"}
 
@@ -48,8 +52,8 @@ var foreignFiles = []string{
 	"renovate.json", "renovate.json5", ".renovaterc", ".renovaterc.json", ".renovaterc.json5", "dependabot.yml", "dependabot.yaml",
 }
 
-// isForeignFile reports whether a file only configures such a tool.
-func isForeignFile(file string) bool { return slices.Contains(foreignFiles, path.Base(file)) }
+// IsForeignFile reports whether a file only configures such a tool.
+func IsForeignFile(file string) bool { return slices.Contains(foreignFiles, path.Base(file)) }
 
 // onlyMarkers returns the document without shapes: only markers are found.
 func (d *document) onlyMarkers() *document {

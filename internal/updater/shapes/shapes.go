@@ -51,7 +51,7 @@ func (f *Finder) Literals() []string {
 func (f *Finder) Find(file string, stream *span.Stream, writes []Write, known Sources) Findings {
 	d := &document{file: file, stream: stream, follower: f.follower, sources: known, shapes: f.shapes}
 	d.aliased = bytes.IndexByte(stream.Data, '&') >= 0 && bytes.IndexByte(stream.Data, '*') >= 0
-	if isForeignFile(file) {
+	if IsForeignFile(file) {
 		d = d.onlyMarkers()
 	}
 	out := newSink(file, stream.Data)
