@@ -3,7 +3,9 @@ package updater_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"maps"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -174,6 +176,26 @@ func TestGuard_hostile(t *testing.T) {
 		"words of a template":     "{{ x }}\n# quay.io/acme/web\n" + strings.Repeat("a:b,c:,", 1<<17) + "\n",
 		"documents":               "image: " + webV1 + "\n" + strings.Repeat("---\n", 1<<15),
 	}
+	numbered := func(format string) string {
+		var text strings.Builder
+		for i := range 1 << 12 {
+			fmt.Fprintf(&text, format, i)
+		}
+		return text.String()
+	}
+	maps.Copy(cases, map[string]string{
+		"aliases of charts":        "repositories:\n" + numbered("- {name: r%d, url: quay.io/acme, oci: true}\n") + "releases:\n" + numbered("- {chart: x%d/web, version: 1.0.0}\n"),
+		"releases in documents":    numbered("---\nreleases: [{chart: x%d/web, version: 1.0.0}]\n"),
+		"registries":               numbered("a%dRegistry: quay.io\n") + numbered("g%d: {repository: acme/web, tag: v1}\n"),
+		"digests beside":           "image: " + webV1 + "\n" + numbered("image%dDigest: \"sha256:"+strings.Repeat("a", 64)+"\"\n"),
+		"prefixes":                 numbered("a%dRepository: quay.io/acme/web\n") + numbered("a%dTag: v1\n"),
+		"marked references":        numbered("a%d: " + webV1 + " # promoter: web\n"),
+		"comments for Renovate":    numbered("a%d: v1 # renovate: datasource=docker depName=quay.io/acme/web\n"),
+		"marks without Renovate":   "a: v1 # promoter: web.tag\n" + numbered("a%d: v1\n"),
+		"defaults in actions":      "a: \"" + strings.Repeat("{{ default '"+webV1+"' }}", 1<<12) + "\"\n",
+		"words of a command":       "command: \"" + strings.Repeat(webV1+" ", 1<<12) + "\"\n",
+		"names with other markers": numbered("a%d: {name: web, tag: v1} # {\"$imagepolicy\": \"web:name\"}\n"),
+	})
 	for name, text := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -184,5 +206,40 @@ func TestGuard_hostile(t *testing.T) {
 				t.Errorf("refusals of %d and %d bytes", len(refused), len(again))
 			}
 		})
+	}
+}
+
+// A file may have any number of names, beside any number of references, in one document.
+func TestGuard_manyMentions(t *testing.T) {
+	t.Parallel()
+	const many = 1 << 13
+	repository, err := image.ParseRepository("quay.io/acme/web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	follower := newFollowedComponents()
+	follower.add(site.Followed{Component: "web", Repository: repository})
+	everywhere := updater.Options{Mentions: func(string) bool { return true }}
+	for name, test := range map[string]struct {
+		document string
+		want     int
+	}{
+		"deployed":              {"kind: Deployment\n", 100},
+		"of another tool":       {"apiVersion: kargo.akuity.io/v1alpha1\nkind: Stage\n", 0},
+		"of a tool in the next": {"apiVersion: kargo.akuity.io/v1alpha1\nkind: Stage\n---\nkind: Deployment\n", 100},
+	} {
+		text := test.document + "images:\n" + strings.Repeat("- image: "+webV1+"\n", many) + "scripts:\n" + strings.Repeat("- run quay.io/acme/web:v1 now\n", many)
+		file := updater.File{Path: "f.yaml", Size: int64(len(text)), Read: content(text)}
+		index, _, err := updater.New(follower, everywhere).NewIndex().Next(t.Context(), updater.Difference{Files: []updater.File{file}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, more := 0, 0
+		for _, m := range index.Inventory("f.yaml").Mentions {
+			found, more = found+len(m.Listed), more+m.More
+		}
+		if found != test.want || test.want > 0 && found+more != many {
+			t.Errorf("%s: %d mentions, and %d more", name, found, more)
+		}
 	}
 }

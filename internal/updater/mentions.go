@@ -78,7 +78,7 @@ func (a analysis) isWhollyRefused() bool {
 	return slices.ContainsFunc(a.found.Refusals, func(r edit.Refusal) bool { return r.Whole })
 }
 
-// explained is what the analysis of a file knows of its lines, whatever number of names these have.
+// explained is what the analysis of a file found on each of its lines. A file may have any number of names and references.
 type explained struct {
 	lines     map[int]bool              // noted, or refused as a whole
 	versions  map[shapes.Inspected]bool // edited or refused

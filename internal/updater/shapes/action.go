@@ -67,15 +67,18 @@ func findTemplateDefault(d *document, out *sink, n *yaml.Node) bool {
 	if !strings.Contains(n.Value, "{{") || n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
 		return false
 	}
-	found := false
+	var refs []defaultRef
 	value := d.scalar(n).Value()
 	for start, end := range actions(value) {
-		for _, ref := range defaultsIn(d, value, start, end) {
-			addDefault(d, out, n, ref)
-			found = true
-		}
+		refs = append(refs, defaultsIn(d, value, start, end)...)
 	}
-	return found
+	if len(refs) > maxWords {
+		return false
+	}
+	for _, ref := range refs {
+		addDefault(d, out, n, ref)
+	}
+	return len(refs) > 0
 }
 
 // addDefault adds the site of a default in a scalar, which may have several.
@@ -127,8 +130,12 @@ func statesVersion(action string) bool {
 // the references that it found. A text whose quotes are also those around the action is not
 // certain to be one text.
 func findDefaultsInLine(d *document, out *sink, number, start int, line string) string {
+	found := 0
 	for from, to := range actions(line) {
 		for _, ref := range defaultsIn(d, line, from, to) {
+			if found++; found > maxWords {
+				return line
+			}
 			if strings.IndexByte(line[:from], line[ref.start]) >= 0 || line[ref.start] == '`' {
 				continue
 			}

@@ -35,7 +35,7 @@ func setGroup(d *document, out *sink, m *yaml.Node, s *site.Site, tag, digest *y
 		s.Tag = &site.Part{Scalar: d.scalar(tag), Format: site.FormatTag}
 	}
 	if node.IsScalar(digest) {
-		s.Digest = site.DigestPart(d.scalar(digest), keyOf(m, digest))
+		s.Digest = site.DigestPart(d.scalar(digest), d.keysOf(m).byValue[digest])
 	}
 	for _, p := range s.Parts() {
 		if problem := p.Problem(); problem != "" {

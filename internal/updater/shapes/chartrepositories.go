@@ -1,6 +1,7 @@
 package shapes
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -52,19 +53,12 @@ func aliasOf(item *yaml.Node) (name, url string) {
 // aliasURL returns the URL of the chart repository with an alias: of a list around the current
 // node, of another document of the file, or of another file.
 func aliasURL(d *document, out *sink, alias string) (url string, found bool) {
-	roots := slices.Clone(d.parents)
-	for _, document := range d.stream.Documents {
-		roots = append(roots, document.Content...)
+	if url, found := d.aliasesOfDocuments()[alias]; found {
+		return url, true
 	}
-	for _, root := range slices.Backward(roots) {
-		list := node.Get(root, "repositories")
-		if list == nil || list.Kind != yaml.SequenceNode {
-			continue
-		}
-		for _, item := range list.Content {
-			if name, url := aliasOf(item); name == alias && url != "" {
-				return url, true
-			}
+	for _, parent := range slices.Backward(d.parents) {
+		if url, found := d.aliasesIn(parent)[alias]; found {
+			return url, true
 		}
 	}
 	if d.key() != "releases" {
@@ -72,4 +66,39 @@ func aliasURL(d *document, out *sink, alias string) (url string, found bool) {
 	}
 	out.found.NeedsSources = true
 	return d.sources.url(d.file, sourceKey{kindChartRepository, anyNamespace, alias})
+}
+
+// aliasesOfDocuments returns the URLs of the chart repositories of all documents, by alias.
+func (d *document) aliasesOfDocuments() map[string]string {
+	all, known := d.indexes.ofStream[d.stream]
+	if known {
+		return all
+	}
+	all = map[string]string{}
+	for _, document := range d.stream.Documents {
+		for _, root := range document.Content {
+			maps.Copy(all, d.aliasesIn(root))
+		}
+	}
+	d.indexes.ofStream[d.stream] = all
+	return all
+}
+
+// aliasesIn returns the URLs of the chart repositories of a mapping, by alias.
+func (d *document) aliasesIn(m *yaml.Node) map[string]string {
+	urls, known := d.indexes.aliases[m]
+	if known {
+		return urls
+	}
+	if list := node.Get(m, "repositories"); list != nil && list.Kind == yaml.SequenceNode {
+		urls = map[string]string{}
+		for _, item := range list.Content {
+			name, url := aliasOf(item)
+			if _, first := urls[name]; url != "" && !first {
+				urls[name] = url
+			}
+		}
+	}
+	d.indexes.aliases[m] = urls
+	return urls
 }

@@ -63,9 +63,11 @@ func findInWords(d *document, out *sink, n *yaml.Node) bool {
 
 // findInScript inspects a literal block: its values are the references among its words.
 func findInScript(d *document, out *sink, n *yaml.Node) bool {
+	var words []word
 	script, err := d.stream.NestedText(n, func(s *span.Stream) []*yaml.Node {
 		root := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-		for _, w := range wordsIn(d, string(s.Data)) {
+		words = wordsIn(d, string(s.Data))
+		for _, w := range words {
 			root.Content = append(root.Content, s.TextNode(w.at))
 		}
 		return []*yaml.Node{{Kind: yaml.DocumentNode, Content: []*yaml.Node{root}}}
@@ -73,7 +75,6 @@ func findInScript(d *document, out *sink, n *yaml.Node) bool {
 	if err != nil || d.stream.Depth() >= maxNesting {
 		return false
 	}
-	words := wordsIn(d, string(script.Data))
 	inner := *d
 	inner.stream = script
 	for i, value := range script.Documents[0].Content[0].Content {

@@ -22,16 +22,17 @@ func addCompanions(d *document, out *sink, m *yaml.Node, s *site.Site, prefix []
 	if m == nil || m.Kind != yaml.MappingNode {
 		return
 	}
-	var beside []*yaml.Node // keys and values of digests with another meaning
-	for i := 0; i+1 < len(m.Content); i += 2 {
-		key, value := m.Content[i], node.Resolve(m.Content[i+1])
-		if !isDigest(value) || hasScalar(s, value) || out.isClaimed(value) || out.namesItself(d, value) {
+	keys := d.keysOf(m)
+	var beside []digestBeside // with another meaning
+	for _, one := range keys.digests {
+		key, value := one.key, one.value
+		if hasScalar(s, value) || out.isClaimed(value) || out.namesItself(d, value) {
 			continue
 		}
-		rest, isKey := digestKey(key.Value, prefix)
+		rest, isKey := digestKey(one.words, prefix)
 		switch same := len(rest) == 0 || len(rest) == 1 && rest[0] == wordImage; {
 		case !isKey:
-			beside = append(beside, key, value)
+			beside = append(beside, one)
 		case same && s.Digest == nil && !s.Tag.HasDigest():
 			s.Digest = site.DigestPart(d.scalar(value), key.Value)
 		case same:
@@ -41,17 +42,17 @@ func addCompanions(d *document, out *sink, m *yaml.Node, s *site.Site, prefix []
 				Shape: s.Shape, Kind: s.Kind, Key: d.key(), Followed: followed, Digest: site.DigestPart(d.scalar(value), key.Value),
 			})
 			out.claimed[value] = followed.Component
-		case hasOtherName(m, slices.Concat(prefix, rest)):
-		case whole && strings.ToLower(rest[0]) != wordImage && !startsWithDigest(key.Value, prefix):
-			beside = append(beside, key, value)
+		case keys.named[strings.Join(slices.Concat(prefix, rest), " ")]:
+		case whole && strings.ToLower(rest[0]) != wordImage && !startsWithDigest(one.words, prefix):
+			beside = append(beside, one)
 		default:
 			s.Bar(stale(d, key, value))
 		}
 	}
 	_, digest := s.Current()
-	for i := 0; i < len(beside); i += 2 {
-		if _, hex, _ := strings.Cut(digest, ":"); hex != "" && strings.HasSuffix(beside[i+1].Value, hex) {
-			s.Bar(stale(d, beside[i], beside[i+1]))
+	for _, one := range beside {
+		if _, hex, _ := strings.Cut(digest, ":"); hex != "" && strings.HasSuffix(one.value.Value, hex) {
+			s.Bar(stale(d, one.key, one.value))
 		}
 	}
 }
@@ -84,9 +85,8 @@ func hasScalar(s *site.Site, n *yaml.Node) bool {
 
 var digestWords = []string{"digest", "sha", "sha256"}
 
-// digestKey returns the words of a key of digests, besides the prefix and the word for the digest.
-func digestKey(key string, prefix []string) (rest []string, is bool) {
-	words := wordsOfKey(key)
+// digestKey returns the words of the key of a digest, besides the prefix and the word for the digest.
+func digestKey(words, prefix []string) (rest []string, is bool) {
 	if len(words) <= len(prefix) || !slices.Equal(words[:len(prefix)], prefix) {
 		return nil, false
 	}
@@ -99,24 +99,8 @@ func digestKey(key string, prefix []string) (rest []string, is bool) {
 }
 
 // startsWithDigest reports whether a key has the word for a digest right after the prefix.
-func startsWithDigest(key string, prefix []string) bool {
-	words := wordsOfKey(key)
+func startsWithDigest(words, prefix []string) bool {
 	return len(words) > len(prefix) && slices.Contains(digestWords, words[len(prefix)])
-}
-
-// hasOtherName reports whether a mapping has another name or tag with a prefix: its digest belongs to that one.
-func hasOtherName(m *yaml.Node, prefix []string) bool {
-	for i := 0; i+1 < len(m.Content); i += 2 {
-		words := wordsOfKey(m.Content[i].Value)
-		if len(words) <= len(prefix) || !slices.Equal(words[:len(prefix)], prefix) {
-			continue
-		}
-		switch words[len(words)-1] {
-		case "tag", "repository", "repo", "image", "version", "name":
-			return true
-		}
-	}
-	return false
 }
 
 // besides is where digests may be beside the version of a group, and what their keys have in common.
@@ -126,12 +110,12 @@ type besides struct {
 }
 
 // besidesIn returns where they are beside a group whose keys have a prefix in a mapping.
-func besidesIn(m *yaml.Node, g valuesGroup) besides {
+func besidesIn(d *document, m *yaml.Node, g valuesGroup) besides {
 	version := g.tag
 	if version == nil {
 		version = g.digest
 	}
-	words := wordsOfKey(keyOf(m, version))
+	words := wordsOfKey(d.keysOf(m).byValue[version])
 	prefix := words[:max(len(words)-1, 0)]
 	if last := len(prefix) - 1; last >= 0 && prefix[last] == wordImage {
 		prefix = prefix[:last]
@@ -154,18 +138,8 @@ func directValue(d *document, n *yaml.Node) *yaml.Node {
 		return nil
 	}
 	m := d.parents[len(d.parents)-1]
-	if keyOf(m, n) == "" {
+	if d.keysOf(m).byValue[n] == "" {
 		return nil
 	}
 	return m
-}
-
-// keyOf returns the key of a value in a mapping; empty: it is none of its own.
-func keyOf(m, value *yaml.Node) string {
-	for i := 0; m != nil && m.Kind == yaml.MappingNode && i+1 < len(m.Content); i += 2 {
-		if node.Resolve(m.Content[i+1]) == value {
-			return m.Content[i].Value
-		}
-	}
-	return ""
 }

@@ -28,6 +28,7 @@ type document struct {
 	follower Follower
 	sources  Sources
 	shapes   *shapeSet
+	indexes  *indexes
 	aliased  bool // the file may have anchors and aliases
 }
 
@@ -54,11 +55,8 @@ func (d *document) visitMapping(m *yaml.Node, out *sink) {
 	for set := d.shapes.of(m); set != 0; set &= set - 1 {
 		d.shapes.all[bits.TrailingZeros64(set)].mapping(d, out, m)
 	}
-	for i := range out.found.Sites[sites:] {
-		out.inspectedAround(d, m, out.found.Sites[sites+i].Followed.Component)
-	}
-	for _, refusal := range out.found.Refusals[refusals:] {
-		out.inspectedAround(d, m, refusal.Component)
+	for component := range out.componentsSince(sites, refusals) {
+		out.inspectedAround(d, m, component)
 	}
 	d.parents = append(d.parents, m)
 	for i := 0; i+1 < len(m.Content); i += 2 {
@@ -135,7 +133,7 @@ type sink struct {
 	markers  bool                  // the file may contain markers
 	marked   []marked              // scalars with markers, in file order
 	readers  map[*yaml.Node][]reader
-	misnamed []misnamed // names with a marker of another image
+	misnamed map[misnamed][]error // why the names with a marker of another image are wrong
 	comments commentLines
 }
 
@@ -145,6 +143,21 @@ func newSink(file string, content []byte) *sink {
 
 // maxOthers is how many references of a file that no component follows are kept.
 const maxOthers = 20
+
+// componentsSince returns the components of the sites and refusals after some.
+func (x *sink) componentsSince(sites, refusals int) map[string]bool {
+	if len(x.found.Sites) == sites && len(x.found.Refusals) == refusals {
+		return nil
+	}
+	components := map[string]bool{}
+	for i := range x.found.Sites[sites:] {
+		components[x.found.Sites[sites+i].Followed.Component] = true
+	}
+	for i := range x.found.Refusals[refusals:] {
+		components[x.found.Refusals[refusals+i].Component] = true
+	}
+	return components
+}
 
 // inspectedAround records that the names of a component in a mapping, and in its spec, need no other version: a
 // shape has inspected them.

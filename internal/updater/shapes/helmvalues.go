@@ -162,18 +162,7 @@ func withRegistry(d *document, m *yaml.Node, name string) []string {
 func parentRegistries(d *document) []string {
 	var found []string
 	for _, parent := range slices.Backward(d.parents) {
-		for i := 0; i+1 < len(parent.Content); i += 2 {
-			key, value := parent.Content[i].Value, node.Resolve(parent.Content[i+1])
-			switch {
-			case key == "image" || key == "images":
-				found = appendText(found, node.Get(value, "registry"))
-			case !isRegistryKey(key):
-			case node.IsScalar(value):
-				found = appendText(found, value)
-			default:
-				found = appendText(found, node.Get(value, "url"), node.Get(value, "host"), node.Get(value, "name"))
-			}
-		}
+		found = append(found, d.keysOf(parent).registries...)
 	}
 	return found
 }

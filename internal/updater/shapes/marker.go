@@ -112,7 +112,6 @@ func (x *sink) mark(d *document, m lex.Marker, s span.Scalar, followed site.Foll
 type misnamed struct {
 	component string
 	mapping   *yaml.Node // that contains it
-	why       error
 }
 
 // noteName records a name with a marker, unless it is that of the component.
@@ -130,7 +129,11 @@ func noteName(d *document, out *sink, n *yaml.Node, m lex.Marker, followed site.
 			return
 		}
 	}
-	out.misnamed = append(out.misnamed, misnamed{m.Component, mapping, misnamedError(d, n, n.Value, followed)})
+	if out.misnamed == nil {
+		out.misnamed = map[misnamed][]error{}
+	}
+	at := misnamed{m.Component, mapping}
+	out.misnamed[at] = append(out.misnamed[at], misnamedError(d, n, n.Value, followed))
 }
 
 func misnamedError(d *document, n *yaml.Node, name string, followed site.Followed) error {
@@ -145,18 +148,20 @@ func isNameOf(followed site.Followed, name string) bool {
 	return err == nil && (reference.Repository == followed.Repository || reference.Repository == followed.Mirror)
 }
 
-// commentLines are the lines of streams that may have comments for Renovate.
+// commentLines are the lines of streams, none of those without comments for Renovate.
 type commentLines map[*span.Stream][][]byte
 
 // visitRenovate records a scalar whose version a comment for Renovate is about: on its line, or alone on the line above.
 func visitRenovate(d *document, out *sink, n *yaml.Node) {
-	s := d.scalar(n)
-	if !lex.MayHaveRenovate(d.stream.Data) || !node.IsText(n) {
+	if !node.IsText(n) {
 		return
 	}
+	s := d.scalar(n)
 	lines, known := out.comments[d.stream]
 	if !known {
-		lines = bytes.Split(d.stream.Data, []byte("\n"))
+		if lex.MayHaveRenovate(d.stream.Data) {
+			lines = bytes.Split(d.stream.Data, []byte("\n"))
+		}
 		if out.comments == nil {
 			out.comments = commentLines{}
 		}
@@ -209,12 +214,13 @@ const nearMarkers = 8
 // finish completes the findings of a file: it turns markers into sites and drops
 // sites on ignored lines.
 func (x *sink) finish() Findings {
+	sites := x.sitesOfMarked()
 	for i, mark := range x.marked {
 		component := x.claimed[mark.scalar.Node]
 		switch {
 		case component == "":
 			x.addMarked(i)
-		case x.confirm(mark):
+		case x.confirm(mark, sites[mark.scalar.Node]):
 		case component != mark.marker.Component:
 			x.refuseAt(mark.scalar, "", "the marker names "+mark.marker.Component+" and the value is of "+component)
 		}
@@ -236,17 +242,28 @@ func (x *sink) finish() Findings {
 
 // confirm marks the site of a marked scalar, if it is of the repository of the marker: of several
 // components, it is of the one that the marker names.
-func (x *sink) confirm(mark marked) (confirmed bool) {
-	for i := range x.found.Sites {
-		s := &x.found.Sites[i]
-		for _, p := range s.Parts() {
-			if p.Scalar.Node == mark.scalar.Node && s.Followed.Repository == mark.followed.Repository {
-				s.Followed, s.Marked = mark.followed, true
-				confirmed = true
-			}
+func (x *sink) confirm(mark marked, sites []int) (confirmed bool) {
+	for _, i := range sites {
+		if s := &x.found.Sites[i]; s.Followed.Repository == mark.followed.Repository {
+			s.Followed, s.Marked = mark.followed, true
+			confirmed = true
 		}
 	}
 	return confirmed
+}
+
+// sitesOfMarked returns the sites that each marked scalar is a part of.
+func (x *sink) sitesOfMarked() map[*yaml.Node][]int {
+	if len(x.marked) == 0 {
+		return nil
+	}
+	sites := map[*yaml.Node][]int{}
+	for i := range x.found.Sites {
+		for _, p := range x.found.Sites[i].Parts() {
+			sites[p.Scalar.Node] = append(sites[p.Scalar.Node], i)
+		}
+	}
+	return sites
 }
 
 // addMarked adds the site of a marked scalar, including the digest marked next
@@ -271,10 +288,8 @@ func (x *sink) addMarked(i int) {
 			return
 		}
 	}
-	for _, other := range x.misnamed {
-		if other.component == mark.marker.Component && other.mapping == mark.mapping {
-			s.Bar(other.why)
-		}
+	for _, why := range x.misnamed[misnamed{mark.marker.Component, mark.mapping}] {
+		s.Bar(why)
 	}
 	if p := s.Tag; mark.marker.Flux && p != nil && p.Format == site.FormatReference && !isNameOf(mark.followed, p.Name) {
 		s.Bar(fmt.Errorf("%s has a marker of %s, which is %s: correct the name, or add the mirror to mirrors",

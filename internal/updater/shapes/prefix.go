@@ -48,7 +48,7 @@ func findPrefixed(d *document, out *sink, m *yaml.Node) {
 		if !ok || found.tag != nil && out.isClaimed(found.tag) || found.digest != nil && out.isClaimed(found.digest) {
 			continue
 		}
-		addValuesGroup(d, out, group, besidesIn(m, found), found.followed, found.tag, found.digest, found.tagKey, found.digestKey)
+		addValuesGroup(d, out, group, besidesIn(d, m, found), found.followed, found.tag, found.digest, found.tagKey, found.digestKey)
 	}
 }
 

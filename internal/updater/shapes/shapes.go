@@ -49,7 +49,7 @@ func (f *Finder) Literals() []string {
 
 // Find runs the shapes on a parsed file.
 func (f *Finder) Find(file string, stream *span.Stream, writes []Write, known Sources) Findings {
-	d := &document{file: file, stream: stream, follower: f.follower, sources: known, shapes: f.shapes}
+	d := &document{file: file, stream: stream, follower: f.follower, sources: known, shapes: f.shapes, indexes: newIndexes()}
 	d.aliased = bytes.IndexByte(stream.Data, '&') >= 0 && bytes.IndexByte(stream.Data, '*') >= 0
 	if IsForeignFile(file) {
 		d = d.onlyMarkers()

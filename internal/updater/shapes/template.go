@@ -28,7 +28,7 @@ var templateLine = regexp.MustCompile(`^[ \t]*(?:-[ \t]+)*(?:["']?[A-Za-z0-9_./-
 // whole reference is a site. Any other line that may set the version of a followed
 // repository is refused. Comments, text, and names without a version are left unchanged.
 func (f *Finder) FindInTemplate(file string, stream *span.Stream, writes []Write) Findings {
-	d := &document{file: file, stream: stream, follower: f.follower}
+	d := &document{file: file, stream: stream, follower: f.follower, indexes: newIndexes()}
 	out := newSink(file, stream.Data)
 	for _, w := range writes {
 		out.refuseLine(1, w.Component, "a write entry cannot change a template: it has no values to prove")
@@ -248,7 +248,7 @@ var (
 	innerKeys    = []string{"repository", "repo", "image", "chart"}
 )
 
-// maxRegistries limits how many registries of a template each name is tried
+// maxRegistries limits how many registries of a template, or of a mapping, each name is tried
 // with.
 const maxRegistries = 32
 
