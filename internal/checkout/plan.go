@@ -317,6 +317,7 @@ func mirrored(targets map[promotion.Target]promotion.Current) map[image.Reposito
 // or a refusal is about, or may be about, is not among them: a file refers to it.
 func (c *Checkout) unusedVersions(explicit image.ExplicitVersions, targets map[promotion.Target]promotion.Current) []image.Repository {
 	used := make(map[image.Repository]bool, len(explicit))
+	all := explicit.Repositories()
 	for _, current := range targets {
 		for _, reference := range current.References {
 			used[reference.Repository] = true
@@ -326,12 +327,12 @@ func (c *Checkout) unusedVersions(explicit image.ExplicitVersions, targets map[p
 		}
 		for _, refusal := range current.Refusals {
 			component, known := c.config.Component(refusal.Component)
-			for _, r := range explicit.Repositories() {
+			for _, r := range all {
 				used[r] = used[r] || refusal.Whole && !known || known && component.Pattern.Match(r)
 			}
 		}
 	}
-	return slices.DeleteFunc(explicit.Repositories(), func(r image.Repository) bool { return used[r] })
+	return slices.DeleteFunc(all, func(r image.Repository) bool { return used[r] })
 }
 
 // Failed reports whether something was refused or a registry did not answer.

@@ -77,10 +77,8 @@ func (p *Policy) OtherForm(tag, selected string) string {
 // isBuildTag reports whether a tag names one build, and is neither the name of a floating tag nor a version. Where it
 // is the only one, a user promoted or wrote it: it is of the component.
 func isBuildTag(tag string) bool {
-	return !word.MatchString(tag) && !beginsWithVersion.MatchString(tag)
+	return !word.MatchString(tag) && !startsWithVersion.MatchString(tag)
 }
-
-var beginsWithVersion = regexp.MustCompile(`^v?[0-9]`)
 
 // selectedByOther returns which other component selects a tag.
 func (l Line) selectedByOther(tag string) string {

@@ -1,6 +1,8 @@
 package promotion
 
 import (
+	"slices"
+
 	"promoter/internal/edit"
 	"promoter/internal/image"
 	"promoter/internal/state"
@@ -33,14 +35,19 @@ func (o *Observation) Resolve(target Target, r edit.Reference) image.Version {
 	return version
 }
 
-// Agree reports whether versions are the same rollout.
+// Agree reports whether versions are the same rollout, each with each other one. Of those with a digest, and of those
+// without, one stands for all, because files may have any number.
 func Agree(versions []image.Version) bool {
+	var named, tagged *image.Version // with a digest, and without
 	for i := range versions {
-		for j := range versions[:i] {
-			if !SameRollout(versions[i], versions[j]) {
-				return false
-			}
+		group := &named
+		if versions[i].Digest == "" {
+			group = &tagged
 		}
+		if *group != nil && !SameRollout(**group, versions[i]) {
+			return false
+		}
+		*group = &versions[i]
 	}
-	return true
+	return tagged == nil || !slices.ContainsFunc(versions, func(v image.Version) bool { return v.Digest != "" && !SameRollout(*tagged, v) })
 }

@@ -462,7 +462,6 @@ func (m *matcher) followed(match config.Match, repository image.Repository) site
 		AnyWord:    component.Pattern.MatchesWords(),
 	}
 	if version, ok := m.explicit[repository]; ok {
-		followed.Artifact = "" // without a config, a repository is of any kind
 		writeAsNamed(&followed, version)
 	}
 	return followed

@@ -1,6 +1,6 @@
 // Package adminapi is the API of a running service for operators: its implementation in
-// the service, and its client for the commands status, history, and replay. Package
-// server has the routes and the JSON.
+// the service, and the client with which commands send requests to it. Package api has the routes and
+// the JSON.
 package adminapi
 
 import (
