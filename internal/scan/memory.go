@@ -56,7 +56,8 @@ func (of *snapshot) size() int64 {
 		files += len(of)
 	}
 	for _, current := range of.targets {
-		references += len(current.References) + len(current.Derived) + len(current.Foreign) + len(current.Refusals) + len(current.Mentions.Listed)
+		references += len(current.References) + len(current.Derived) + len(current.Foreign)
+		references += len(current.Refusals) + len(current.Mentions.Listed)
 	}
 	return sizeOfSnapshot + int64(files)*sizeOfFile + int64(len(of.targets))*sizeOfTarget + int64(references)*sizeOfReference
 }
